@@ -1,0 +1,12 @@
+//! The analysis: frames and time in, events and findings out.
+//!
+//! No clock, no thread, no file, no `unsafe`: time comes with the input, so the same input gives the same output.
+#![forbid(unsafe_code)]
+
+pub mod address;
+pub mod encap;
+pub mod report;
+pub mod time;
+
+pub use address::Address;
+pub use time::Time;

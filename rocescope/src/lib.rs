@@ -1,0 +1,1 @@
+//! The program around the analysis: sources, shards, reports and the command line.

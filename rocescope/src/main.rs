@@ -1,0 +1,3 @@
+//! `rocescope`: see `rocescope --help`.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! `cargo xtask`: everything a developer or CI runs, in Rust.
+
+fn main() {}
