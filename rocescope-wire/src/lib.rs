@@ -5,6 +5,18 @@
 //! everywhere.
 #![no_std]
 
+pub mod aeth;
+pub mod bth;
+pub mod ext;
+pub mod fault;
+pub mod opcode;
 pub mod psn;
+pub mod transport;
 
+pub use aeth::{Aeth, AethKind, NakCode, RnrTimer};
+pub use bth::Bth;
+pub use ext::{AtomicAckEth, AtomicEth, Dceth, Deth, Feth, Ieth, ImmDt, Rdeth, Reth, Xrceth};
+pub use fault::Fault;
+pub use opcode::{Headers, Opcode, OpcodeInfo, Operation, Part, RdOrDc, Role, Transport};
 pub use psn::{Msn, Psn, Qpn};
+pub use transport::TransportPacket;
