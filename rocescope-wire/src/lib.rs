@@ -5,10 +5,19 @@
 //! everywhere.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 pub mod aeth;
 pub mod bth;
 pub mod ext;
 pub mod fault;
+pub mod grh;
+#[cfg(test)]
+mod hex;
+#[cfg(feature = "icrc")]
+pub mod icrc;
+pub mod lrh;
 pub mod opcode;
 pub mod psn;
 pub mod transport;
@@ -17,6 +26,8 @@ pub use aeth::{Aeth, AethKind, NakCode, RnrTimer};
 pub use bth::Bth;
 pub use ext::{AtomicAckEth, AtomicEth, Dceth, Deth, Feth, Ieth, ImmDt, Rdeth, Reth, Xrceth};
 pub use fault::Fault;
+pub use grh::Grh;
+pub use lrh::Lrh;
 pub use opcode::{Headers, Opcode, OpcodeInfo, Operation, Part, RdOrDc, Role, Transport};
 pub use psn::{Msn, Psn, Qpn};
 pub use transport::TransportPacket;

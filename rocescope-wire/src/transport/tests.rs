@@ -49,8 +49,9 @@ fn every_accessor(octets: &[u8], wire_len: usize, reading: RdOrDc) {
     assert!(packet.payload().len() <= packet.payload_len());
     assert!(packet.octets().len() <= wire_len);
     match packet.fault() {
-        Some(Fault::ShortForHeaders { .. }) => assert_eq!(packet.payload_len(), 0),
-        Some(Fault::PadWithoutPayload(_)) => assert_eq!(packet.payload_len(), 0),
+        Some(Fault::ShortForHeaders { .. } | Fault::PadWithoutPayload(_)) => {
+            assert_eq!(packet.payload_len(), 0)
+        }
         Some(Fault::UnknownOpcode(_)) => assert_eq!(headers, 0),
         _ if !packet.is_cut() => {
             // All of it is accounted for, and nothing twice.
@@ -66,16 +67,10 @@ fn every_accessor(octets: &[u8], wire_len: usize, reading: RdOrDc) {
 fn headers_of_a_reliable_datagram_write() {
     let octets = octets::<64>(0x4b, 0);
     let packet = TransportPacket::decode(&octets, 64).expect("a BTH is there");
-    assert_eq!(
-        packet.rdeth().map(|rdeth| rdeth.ee_context()),
-        Some(0x000d_0e0f)
-    );
-    assert_eq!(packet.deth().map(|deth| deth.qkey()), Some(0x1011_1213));
-    assert_eq!(
-        packet.reth().map(|reth| reth.va()),
-        Some(0x1819_1a1b_1c1d_1e1f)
-    );
-    assert_eq!(packet.imm_dt().map(|imm| imm.value()), Some(0x2829_2a2b));
+    assert_eq!(packet.rdeth().map(Rdeth::ee_context), Some(0x000d_0e0f));
+    assert_eq!(packet.deth().map(Deth::qkey), Some(0x1011_1213));
+    assert_eq!(packet.reth().map(Reth::va), Some(0x1819_1a1b_1c1d_1e1f));
+    assert_eq!(packet.imm_dt().map(ImmDt::value), Some(0x2829_2a2b));
     assert_eq!(packet.payload(), &octets[44..60]);
     assert_eq!(packet.icrc(), Some(0x3f3e_3d3c));
     assert_eq!(packet.fault(), None);
@@ -88,7 +83,7 @@ fn dynamically_connected_has_its_header_first() {
     let dc = TransportPacket::decode_as(&octets, 44, RdOrDc::Dc).expect("a BTH is there");
     assert_eq!(rd.info.map(|info| info.name), Some("RD_RDMA_WRITE_ONLY"));
     assert_eq!(dc.info.map(|info| info.name), Some("DC_RDMA_WRITE_ONLY"));
-    assert_eq!(dc.reth().map(|reth| reth.va()), Some(0x1415_1617_1819_1a1b));
+    assert_eq!(dc.reth().map(Reth::va), Some(0x1415_1617_1819_1a1b));
     assert_eq!(dc.dceth().map(|dceth| dceth.0[0]), Some(12));
     assert_eq!(dc.payload_len(), 4);
 }
@@ -187,7 +182,7 @@ fn a_nak_reads_as_one() {
     ];
     let packet = TransportPacket::decode(&octets, 20).expect("a BTH is there");
     assert_eq!(
-        packet.aeth().map(|aeth| aeth.kind()),
+        packet.aeth().map(Aeth::kind),
         Some(AethKind::Nak(NakCode::RemoteAccessError))
     );
     assert_eq!(
