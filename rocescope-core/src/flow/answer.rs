@@ -1,0 +1,364 @@
+//! Answers to the requests of a stream, as the other direction of the pair carries them.
+//!
+//! ACK, READ response, atomic answer, NAK and RNR NAK each acknowledge every PSN before their own, the first three also
+//! their own: one answer may cover many requests.
+
+use super::pass::DIRECTION_SLACK_NS;
+use super::ranges::Range;
+use super::read::Response;
+use super::requester::Requester;
+use crate::Time;
+use crate::event::{Event, EventKind};
+use crate::histogram::Histogram;
+use crate::report::{FrameRef, Where};
+use rocescope_wire::{
+    Psn,
+    NakCode, RnrTimer,
+};
+
+/// Asks that a later answer covered before their own came.
+const COVERED: usize = 16;
+
+/// One answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) kind: AnswerKind,
+    pub(crate) psn: Psn,
+    pub(crate) at: Time,
+    pub(crate) frame: FrameRef,
+    pub(crate) msn: Option<u32>,
+}
+
+/// What an answer says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AnswerKind {
+    Ack { credits: Option<u32> },
+    Response { payload: u32, teaches_pmtu: bool },
+    Rnr(RnrTimer),
+    Nak(NakCode),
+}
+
+/// A NAK (PSN sequence error) that no pass answered yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PendingNak {
+    pub(crate) psn: Psn,
+    pub(crate) at: Time,
+    pub(crate) frame: FrameRef,
+    pub(crate) place: Where,
+}
+
+/// An RNR NAK that no pass answered yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PendingRnr {
+    pub(crate) psn: Psn,
+    pub(crate) at: Time,
+    pub(crate) frame: FrameRef,
+}
+
+/// An answer to a request not seen yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    pub(crate) psn: Psn,
+    pub(crate) at: Time,
+    pub(crate) frame: FrameRef,
+}
+
+/// NAKs (PSN sequence error) by what they say of the place of the loss.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct NakPlaces {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+    pub(crate) damaged: u64,
+    pub(crate) reordering: u64,
+    pub(crate) of_rnr: u64,
+    /// Beyond everything acknowledged before (`rcvd_seq_err` of rxe).
+    pub(crate) advancing: u64,
+}
+
+/// Latencies at this tap: made with the first measurement.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Measured {
+    pub(crate) ack: Histogram,
+    pub(crate) read_first: Histogram,
+    pub(crate) read_last: Histogram,
+    pub(crate) message: Histogram,
+    /// From an answer to the next request.
+    pub(crate) turn: Histogram,
+}
+
+/// What is known of the answers to a stream's requests.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Answers {
+    pub(crate) count: u64,
+    pub(crate) extra: u64,
+    pub(crate) awaiting_extra: u64,
+    pub(crate) places: NakPlaces,
+    pub(crate) fatal: Option<(NakCode, Psn, Time, FrameRef)>,
+    pub(crate) last_rnr: Option<(Psn, RnrTimer, Time, FrameRef)>,
+    pub(crate) rnr_naks: u64,
+    pub(crate) last_at: Option<Time>,
+    pub(crate) last_nak: Option<(Psn, Time)>,
+    covered: [Option<Psn>; COVERED],
+    covered_next: usize,
+    answered_at: Option<Time>,
+    pub(crate) measured: Option<Box<Measured>>,
+}
+
+impl Answers {
+    /// An ask whose answer was covered by a later one; its own may still come.
+    pub(crate) fn covered(&mut self, psn: Psn) {
+        self.covered[self.covered_next % COVERED] = Some(psn);
+        self.covered_next = (self.covered_next + 1) % COVERED;
+    }
+
+    fn take_covered(&mut self, psn: Psn) -> bool {
+        match self.covered.iter_mut().find(|own| **own == Some(psn)) {
+            Some(own) => own.take().is_some(),
+            None => false,
+        }
+    }
+
+    pub(crate) fn on_request_after_answer(&mut self, at: Time) {
+        if let Some(answered) = self.answered_at.take() {
+            self.measured().turn.record(at.since(answered));
+        }
+    }
+
+    fn measured(&mut self) -> &mut Measured {
+        self.measured.get_or_insert_default()
+    }
+}
+
+impl Requester {
+    /// An answer that is no copy.
+    pub(crate) fn on_answer(&mut self, answer: &Answer, out: &mut Vec<Event>) {
+        self.answers.count += 1;
+        self.answers.last_at = Some(answer.at);
+        self.on_time(answer.at, answer.frame, out);
+        if !self.started {
+            return;
+        }
+        let through = match answer.kind {
+            AnswerKind::Ack { .. } | AnswerKind::Response { .. } => answer.psn,
+            AnswerKind::Rnr(_) | AnswerKind::Nak(_) => answer.psn.previous(),
+        };
+        if through.since(self.first) < -1 {
+            return;
+        }
+        if self.answered.is_none_or(|answered| answer.psn.since(answered) > 0) {
+            self.answered = Some(answer.psn);
+        }
+        let response = match answer.kind {
+            AnswerKind::Response { payload, teaches_pmtu } => Some(self.on_response(answer, payload, teaches_pmtu)),
+            _ => None,
+        };
+        let beyond = through.since(self.high) > 0;
+        if beyond {
+            self.ahead = Some(Ahead { psn: through, at: answer.at, frame: answer.frame });
+        }
+        let covered = if beyond { self.high } else { through };
+        let advancing = covered.since(self.acked_or_start()) > 0;
+        let exact = self.acknowledge(covered, answer, out);
+        match answer.kind {
+            AnswerKind::Ack { .. } => self.on_ack(answer, advancing, exact),
+            AnswerKind::Response { .. } => {}
+            AnswerKind::Rnr(timer) => self.on_rnr(answer, timer, out),
+            AnswerKind::Nak(NakCode::PsnSequenceError) => self.on_sequence_nak(answer, advancing, out),
+            AnswerKind::Nak(code) => {
+                self.answers.fatal.get_or_insert((code, answer.psn, answer.at, answer.frame));
+                out.push(Event { at: answer.at, frame: answer.frame, kind: EventKind::Nak { code, psn: answer.psn, of_rnr: false } });
+            }
+        }
+        if response.is_none_or(|response| response != Response::Repeated || !advancing) {
+            self.close_recovery(covered, answer.at);
+        }
+        if advancing {
+            self.progress = answer.at;
+            self.answers.answered_at = Some(answer.at);
+        }
+    }
+
+    fn on_response(&mut self, answer: &Answer, payload: u32, teaches_pmtu: bool) -> Response {
+        if teaches_pmtu {
+            self.learn_pmtu(payload);
+        }
+        let response = self.reads.on_response(answer.psn);
+        if let Response::New { asked: Some(asked), first, last } = response
+            && self.repairing.is_quiet()
+        {
+            let measured = self.answers.measured();
+            if first {
+                measured.read_first.record(answer.at.since(asked));
+            }
+            if last {
+                measured.read_last.record(answer.at.since(asked));
+                measured.message.record(answer.at.since(asked));
+            }
+        }
+        response
+    }
+
+    /// Everything through `through` is acknowledged. Whether the answer is the one that a request at its PSN asked for.
+    fn acknowledge(&mut self, through: Psn, answer: &Answer, out: &mut Vec<Event>) -> bool {
+        if through.since(self.acked_or_start()) <= 0 {
+            return false;
+        }
+        self.acked = Some(through);
+        let mut exact = false;
+        let mut asked_last = None;
+        while let Some(ask) = self.asks.front().copied().filter(|ask| ask.psn.since(through) <= 0) {
+            self.asks.pop_front();
+            if ask.ack_req {
+                asked_last = (!ask.tainted).then_some(ask.at);
+                if ask.psn == answer.psn {
+                    exact = true;
+                } else {
+                    self.answers.covered(ask.psn);
+                }
+            }
+            if let Some(begun) = ask.message_at.filter(|_| !ask.tainted) {
+                self.answers.measured().message.record(answer.at.since(begun));
+            }
+        }
+        if let (Some(asked), AnswerKind::Ack { .. }) = (asked_last, answer.kind) {
+            self.answers.measured().ack.record(answer.at.since(asked));
+        }
+        self.capture_gaps_through(through, answer.at, answer.frame, out);
+        self.damaged.take_through(through);
+        while self.stepped.take_through(through).is_some() {}
+        exact
+    }
+
+    /// Steps that an answer covers although nobody asked for those PSNs again: they arrived, the capture missed them.
+    pub(crate) fn capture_gaps_through(&mut self, through: Psn, at: Time, frame: FrameRef, out: &mut Vec<Event>) {
+        while let Some(range) = self.skipped.take_through(through) {
+            let named = self.answers.last_nak.is_some_and(|(psn, _)| range.contains(psn));
+            if named {
+                continue;
+            }
+            let mut gaps = 0;
+            for hole in self.holes.iter() {
+                let first = if hole.first.since(range.first) > 0 { hole.first } else { range.first };
+                let last = if hole.last.since(range.last) < 0 { hole.last } else { range.last };
+                if last.since(first) >= 0 {
+                    gaps += Range::new(first, last).count();
+                }
+            }
+            if gaps > 0 {
+                self.counts.capture_gap_psns += gaps;
+                out.push(Event { at, frame, kind: EventKind::CaptureGap { first: range.first, psns: gaps, responses: false } });
+            }
+        }
+    }
+
+    /// An answer ahead of its request: after a while the capture missed the request.
+    pub(crate) fn expire_ahead(&mut self, now: Time, frame: FrameRef, out: &mut Vec<Event>) {
+        let Some(ahead) = self.ahead else { return };
+        if ahead.psn.since(self.high) <= 0 {
+            self.ahead = None;
+            if ahead.psn.since(self.acked_or_start()) > 0 {
+                self.acked = Some(ahead.psn);
+                while self.asks.front().is_some_and(|ask| ask.psn.since(ahead.psn) <= 0) {
+                    self.asks.pop_front();
+                }
+                self.capture_gaps_through(ahead.psn, now, frame, out);
+                self.close_recovery(ahead.psn, ahead.at);
+            }
+        } else if now.since(ahead.at) > DIRECTION_SLACK_NS {
+            self.close_ahead(out);
+        }
+    }
+
+    /// The request of an answer never came: a gap of the capture. The PSNs count once, when they are stepped over.
+    pub(crate) fn close_ahead(&mut self, out: &mut Vec<Event>) {
+        let Some(ahead) = self.ahead.take() else { return };
+        let missed = Range::new(self.high.next(), ahead.psn);
+        if ahead.psn.since(self.high) <= 0 || missed.count() > 1 << 16 {
+            return;
+        }
+        if self.acked_or_start().since(self.high) >= 0 && self.acked.is_some_and(|acked| acked.since(ahead.psn) >= 0) {
+            return;
+        }
+        let known = self.acked.filter(|acked| acked.since(self.high) > 0);
+        let first = known.map_or(missed.first, Psn::next);
+        self.acked = Some(ahead.psn);
+        let psns = Range::new(first, ahead.psn).count();
+        self.counts.capture_gap_psns += psns;
+        out.push(Event { at: ahead.at, frame: ahead.frame, kind: EventKind::CaptureGap { first, psns, responses: false } });
+    }
+
+    fn on_ack(&mut self, answer: &Answer, advancing: bool, exact: bool) {
+        if exact || self.answers.take_covered(answer.psn) {
+            return;
+        }
+        let unseen = answer.psn.since(self.high) > 0 || answer.psn.since(self.first) < 0 || self.holes.contains(answer.psn);
+        if unseen {
+            return;
+        }
+        self.answers.extra += 1;
+        if !advancing {
+            if self.answers.awaiting_extra > 0 {
+                self.answers.awaiting_extra -= 1;
+                return;
+            }
+            if let Some(open) = self.repairing.current().filter(|open| open.unjudged > 0) {
+                open.unjudged -= 1;
+                open.spurious += 1;
+                self.counts.spurious_packets += 1;
+                return;
+            }
+        }
+        if self.counts.copies_answered < self.counts.mirror_duplicates {
+            self.counts.copies_answered += 1;
+        }
+    }
+
+    fn on_rnr(&mut self, answer: &Answer, timer: RnrTimer, out: &mut Vec<Event>) {
+        self.answers.rnr_naks += 1;
+        self.answers.last_rnr = Some((answer.psn, timer, answer.at, answer.frame));
+        for ask in self.asks.iter_mut().filter(|ask| ask.psn.since(answer.psn) >= 0) {
+            ask.tainted = true;
+        }
+        self.rnr = Some(PendingRnr { psn: answer.psn, at: answer.at, frame: answer.frame });
+        out.push(Event { at: answer.at, frame: answer.frame, kind: EventKind::Rnr { psn: answer.psn, timer } });
+    }
+
+    fn on_sequence_nak(&mut self, answer: &Answer, advancing: bool, out: &mut Vec<Event>) {
+        let of_rnr = self.rnr.as_ref().is_some_and(|rnr| rnr.psn == answer.psn);
+        self.answers.places.advancing += u64::from(advancing);
+        out.push(Event {
+            at: answer.at,
+            frame: answer.frame,
+            kind: EventKind::Nak { code: NakCode::PsnSequenceError, psn: answer.psn, of_rnr },
+        });
+        if of_rnr {
+            self.answers.places.of_rnr += 1;
+            return;
+        }
+        let place = self.place_of(answer.psn);
+        match place {
+            Where::Before => self.answers.places.before += 1,
+            Where::After => self.answers.places.after += 1,
+            Where::Damaged => self.answers.places.damaged += 1,
+            _ => {}
+        }
+        self.answers.last_nak = Some((answer.psn, answer.at));
+        let nak = PendingNak { psn: answer.psn, at: answer.at, frame: answer.frame, place };
+        if !self.claim_pass(&nak) {
+            self.nak = Some(nak);
+        }
+    }
+
+    /// Where the packet that a NAK names was lost: what the cursor did the last time it went over it.
+    fn place_of(&mut self, psn: Psn) -> Where {
+        if psn.since(self.high) > 0 {
+            Where::Unknown
+        } else if self.damaged.contains(psn) && (self.skipped.contains(psn) || self.holes.contains(psn)) {
+            Where::Damaged
+        } else if self.was_skipped(psn) {
+            Where::Before
+        } else {
+            Where::After
+        }
+    }
+}

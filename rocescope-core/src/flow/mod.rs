@@ -1,0 +1,10 @@
+//! Streams, connections, and what becomes of every PSN.
+
+pub(crate) mod answer;
+pub(crate) mod pass;
+pub(crate) mod ranges;
+pub(crate) mod read;
+pub(crate) mod recent;
+pub(crate) mod requester;
+pub(crate) mod responder;
+pub(crate) mod stream;

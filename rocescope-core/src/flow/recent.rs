@@ -1,0 +1,106 @@
+//! The latest packets of a stream, to know a second sighting of one packet when it comes.
+
+use super::stream::PacketFacts;
+use crate::Time;
+use crate::time::MILLISECOND_NS;
+
+/// Packets remembered a stream.
+const REMEMBERED: usize = 64;
+/// A second sighting at the same point of the network comes within this time.
+const SAME_POINT_NS: u64 = MILLISECOND_NS;
+/// A second sighting at another point (other TTL, MAC or VLAN) comes within this time.
+const OTHER_POINT_NS: u64 = 10 * MILLISECOND_NS;
+
+/// One packet seen: 24 octets.
+#[derive(Clone, Copy, Default, Debug)]
+struct Seen {
+    at: Time,
+    /// Opcode in the high octet, PSN in the low three.
+    opcode_psn: u32,
+    signature: u32,
+    path: u32,
+    ip_id: u16,
+    len: u16,
+}
+
+impl Seen {
+    fn of(packet: &PacketFacts) -> Self {
+        Self {
+            at: packet.at,
+            opcode_psn: u32::from(packet.opcode.0) << 24 | packet.psn.get(),
+            signature: packet.signature,
+            path: packet.path,
+            ip_id: packet.ip_id.unwrap_or(0),
+            len: packet.transport_len as u16,
+        }
+    }
+}
+
+/// What is known of an earlier sighting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sighting {
+    /// When it was.
+    pub(crate) at: Time,
+    /// The network point differs: TTL, MAC or VLAN.
+    pub(crate) other_point: bool,
+}
+
+/// The latest packets of a stream. The first three are kept in place; the ring comes with the fourth, so that a million
+/// short streams stay small.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Recent {
+    first: [Seen; 3],
+    ring: Option<Box<[Seen; REMEMBERED]>>,
+    count: u64,
+}
+
+impl Recent {
+    pub(crate) fn push(&mut self, packet: &PacketFacts) {
+        let seen = Seen::of(packet);
+        let index = self.count as usize;
+        self.count += 1;
+        if let Some(slot) = self.first.get_mut(index) {
+            *slot = seen;
+            return;
+        }
+        let ring = self.ring.get_or_insert_with(|| {
+            let mut ring = Box::new([Seen::default(); REMEMBERED]);
+            ring[..3].copy_from_slice(&self.first);
+            ring
+        });
+        ring[index % REMEMBERED] = seen;
+    }
+
+    /// An earlier sighting of the same transmission: same opcode, PSN, length, ICRC (or captured octets) and IP id, recent
+    /// enough. Where the sender does not count its IP ids up, only the packet directly before can be one.
+    pub(crate) fn sighting(&self, packet: &PacketFacts, ids_count: bool) -> Option<Sighting> {
+        let wanted = Seen::of(packet);
+        for back in 0..self.count.min(REMEMBERED as u64) {
+            if back > 0 && !ids_count {
+                return None;
+            }
+            let seen = self.back(back);
+            let age = packet.at.since(seen.at);
+            if age > OTHER_POINT_NS {
+                return None;
+            }
+            let other_point = seen.path != wanted.path;
+            let same = seen.opcode_psn == wanted.opcode_psn
+                && seen.signature == wanted.signature
+                && seen.ip_id == wanted.ip_id
+                && seen.len == wanted.len;
+            if same && (other_point || age <= SAME_POINT_NS) {
+                return Some(Sighting { at: seen.at, other_point });
+            }
+        }
+        None
+    }
+
+    fn back(&self, back: u64) -> &Seen {
+        let index = (self.count - 1 - back) as usize;
+        match &self.ring {
+            Some(ring) => &ring[index % REMEMBERED],
+            None => &self.first[index % 3],
+        }
+    }
+}
