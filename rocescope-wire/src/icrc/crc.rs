@@ -59,9 +59,7 @@ static TABLES: [[u32; 256]; 16] = {
 #[inline]
 fn tables(crc: u32, octets: &[u8]) -> u32 {
     let (blocks, rest) = octets.as_chunks::<16>();
-    let mut register = blocks
-        .iter()
-        .fold(!crc, |register, block| fold(register, block));
+    let mut register = blocks.iter().fold(!crc, fold);
     let (words, rest) = rest.as_chunks::<4>();
     for word in words {
         let [a, b, c, d] = (register ^ u32::from_le_bytes(*word)).to_le_bytes();

@@ -50,7 +50,7 @@ fn every_accessor(octets: &[u8], wire_len: usize, reading: RdOrDc) {
     assert!(packet.octets().len() <= wire_len);
     match packet.fault() {
         Some(Fault::ShortForHeaders { .. } | Fault::PadWithoutPayload(_)) => {
-            assert_eq!(packet.payload_len(), 0)
+            assert_eq!(packet.payload_len(), 0);
         }
         Some(Fault::UnknownOpcode(_)) => assert_eq!(headers, 0),
         _ if !packet.is_cut() => {
