@@ -2,7 +2,7 @@
 
 use crate::Time;
 use crate::report::{FrameRef, Recovery};
-use rocescope_wire::{Fault, NakCode, Psn, RnrTimer};
+use rocescope_wire::{Fault, NakCode, Psn, RnrTimer, icrc::IcrcHint};
 
 /// Something that happened on a stream.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,7 +67,7 @@ pub enum EventKind {
     /// A whole frame with a bad ICRC.
     BadIcrc {
         /// What the wrong value looks like.
-        hint: Option<&'static str>,
+        hint: Option<IcrcHint>,
         /// Of a request.
         request: bool,
     },

@@ -5,7 +5,15 @@
 
 pub mod address;
 pub mod encap;
+pub mod event;
+pub mod finding;
+mod flow;
+mod histogram;
+pub mod outcome;
+pub mod partition;
 pub mod report;
+pub mod settings;
+pub mod thresholds;
 pub mod time;
 
 pub use address::Address;

@@ -15,21 +15,18 @@ pub struct OpenFinding {
     last_frames: std::collections::VecDeque<FrameRef>,
 }
 
+/// Names a subject: itself, its name inside the run, and that of its hosts.
+pub(crate) type Naming<'a> = &'a dyn Fn() -> (Subject, String, String);
+
 /// Findings of one subject that are under way, and those of all subjects that are over.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "holds a closure, lives for one event")]
 pub struct Findings<'a> {
     /// Under way, of this subject.
     pub(crate) open: &'a mut Vec<OpenFinding>,
     /// Over, of all subjects.
     pub(crate) resolved: &'a mut Vec<Finding>,
     /// Whom it is about.
-    pub(crate) subject: &'a dyn Fn() -> (Subject, String, String),
-}
-
-impl core::fmt::Debug for dyn Fn() -> (Subject, String, String) + '_ {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("subject")
-    }
+    pub(crate) subject: Naming<'a>,
 }
 
 impl Findings<'_> {

@@ -69,7 +69,7 @@ pub(crate) struct NakPlaces {
     pub(crate) before: u64,
     pub(crate) after: u64,
     pub(crate) damaged: u64,
-    pub(crate) reordering: u64,
+    pub(crate) unknown: u64,
     pub(crate) of_rnr: u64,
     /// Beyond everything acknowledged before (`rcvd_seq_err` of rxe).
     pub(crate) advancing: u64,
@@ -340,7 +340,7 @@ impl Requester {
             Where::Before => self.answers.places.before += 1,
             Where::After => self.answers.places.after += 1,
             Where::Damaged => self.answers.places.damaged += 1,
-            _ => {}
+            _ => self.answers.places.unknown += 1,
         }
         self.answers.last_nak = Some((answer.psn, answer.at));
         let nak = PendingNak { psn: answer.psn, at: answer.at, frame: answer.frame, place };

@@ -1,6 +1,8 @@
 //! Streams, connections, and what becomes of every PSN.
 
 pub(crate) mod answer;
+pub(crate) mod cm;
+pub(crate) mod pairing;
 pub(crate) mod pass;
 pub(crate) mod ranges;
 pub(crate) mod read;
@@ -8,3 +10,4 @@ pub(crate) mod recent;
 pub(crate) mod requester;
 pub(crate) mod responder;
 pub(crate) mod stream;
+pub(crate) mod table;

@@ -78,7 +78,15 @@ pub(crate) fn port_of(a: Qpn, b: Qpn) -> u16 {
     0xc000 | ((label & 0x3fff) ^ (label >> 14)) as u16
 }
 
-/// Looks for the other direction of `streams[id]`, which carries `answer`. Keeps the answer while it is not found.
+/// Keeps an answer of `stream` until it is known whose requests it answers.
+pub(crate) fn wait(stream: &mut Stream, answer: &Answer) {
+    let courting = stream.courting.get_or_insert_default();
+    if courting.waiting.len() < MOST_WAITING {
+        courting.waiting.push(*answer);
+    }
+}
+
+/// Looks for the other direction of `streams[id]`, which carries `answer`.
 pub(crate) fn court(streams: &mut [Option<Box<Stream>>], unpaired: &Unpaired, id: u32, answer: &Answer) -> Option<u32> {
     let stream = streams.get(id as usize)?.as_deref()?;
     let port = stream.udp_source_port;
@@ -106,20 +114,17 @@ pub(crate) fn court(streams: &mut [Option<Box<Stream>>], unpaired: &Unpaired, id
     let candidates = if port != 0 && !same_port.is_empty() { same_port } else { unpaired.other_direction(stream) };
     let fitting: Vec<u32> = candidates.iter().copied().filter(|candidate| fits(*candidate)).collect();
     let stream = streams.get_mut(id as usize)?.as_deref_mut()?;
-    score(stream.courting.get_or_insert_default(), &fitting, answer)
+    score(stream.courting.get_or_insert_default(), &fitting)
 }
 
 /// Books an answer for the candidates whose window it falls into.
-fn score(courting: &mut Courting, fitting: &[u32], answer: &Answer) -> Option<u32> {
-    if courting.waiting.len() < MOST_WAITING {
-        courting.waiting.push(*answer);
-    }
+fn score(courting: &mut Courting, fitting: &[u32]) -> Option<u32> {
     courting.answers += 1;
     for candidate in fitting {
-        match courting.scores.iter_mut().find(|(own, _)| own == candidate) {
-            Some((_, count)) => *count += 1,
-            None if courting.scores.len() < MOST_CANDIDATES => courting.scores.push((*candidate, 1)),
-            None => {}
+        if let Some((_, count)) = courting.scores.iter_mut().find(|(own, _)| own == candidate) {
+            *count += 1;
+        } else if courting.scores.len() < MOST_CANDIDATES {
+            courting.scores.push((*candidate, 1));
         }
     }
     let (best, count) = courting.scores.iter().copied().max_by_key(|(id, count)| (*count, std::cmp::Reverse(*id)))?;

@@ -305,7 +305,8 @@ impl Requester {
     /// Whether the cursor stepped over `psn` the last time it went by. A step on the way back from a repair was a loss
     /// then, not a selective repair.
     pub(crate) fn was_skipped(&mut self, psn: Psn) -> bool {
-        if let Some(rest) = self.stepped.iter().find(|range| range.contains(psn)) {
+        let stepped = self.stepped.iter().find(|range| range.contains(psn));
+        if let Some(rest) = stepped {
             let lost = Range::new(psn, rest.last);
             self.stepped.remove(rest);
             self.counts.skips += lost.count();

@@ -11,7 +11,7 @@ const SAME_POINT_NS: u64 = MILLISECOND_NS;
 /// A second sighting at another point (other TTL, MAC or VLAN) comes within this time.
 const OTHER_POINT_NS: u64 = 10 * MILLISECOND_NS;
 
-/// One packet seen: 24 octets.
+/// One packet seen: 32 octets.
 #[derive(Clone, Copy, Default, Debug)]
 struct Seen {
     at: Time,
@@ -19,6 +19,7 @@ struct Seen {
     opcode_psn: u32,
     signature: u32,
     path: u32,
+    port: u32,
     ip_id: u16,
     len: u16,
 }
@@ -30,6 +31,7 @@ impl Seen {
             opcode_psn: u32::from(packet.opcode.0) << 24 | packet.psn.get(),
             signature: packet.signature,
             path: packet.path,
+            port: packet.port,
             ip_id: packet.ip_id.unwrap_or(0),
             len: packet.transport_len as u16,
         }
@@ -52,11 +54,14 @@ pub(crate) struct Recent {
     first: [Seen; 3],
     ring: Option<Box<[Seen; REMEMBERED]>>,
     count: u64,
+    /// Ports packets came by: 0, 1, or 2 for several.
+    ports: u8,
 }
 
 impl Recent {
     pub(crate) fn push(&mut self, packet: &PacketFacts) {
         let seen = Seen::of(packet);
+        self.ports = if self.several_ports(packet.port) { 2 } else { 1 };
         let index = self.count as usize;
         self.count += 1;
         if let Some(slot) = self.first.get_mut(index) {
@@ -94,6 +99,27 @@ impl Recent {
             }
         }
         None
+    }
+
+    /// Whether the same transmission was captured at another interface or in another file just before.
+    pub(crate) fn other_port(&self, packet: &PacketFacts) -> bool {
+        if self.ports == 0 || !self.several_ports(packet.port) {
+            return false;
+        }
+        let wanted = Seen::of(packet);
+        (0..self.count.min(REMEMBERED as u64)).map(|back| self.back(back)).any(|seen| {
+            seen.port != wanted.port
+                && seen.opcode_psn == wanted.opcode_psn
+                && seen.signature == wanted.signature
+                && seen.ip_id == wanted.ip_id
+                && seen.len == wanted.len
+                && packet.at.since(seen.at) <= OTHER_POINT_NS
+        })
+    }
+
+    /// Packets of this stream came by more than one port, `port` included.
+    fn several_ports(&self, port: u32) -> bool {
+        self.ports > 1 || self.count > 0 && self.back(0).port != port
     }
 
     fn back(&self, back: u64) -> &Seen {

@@ -188,20 +188,35 @@ impl Requester {
         if !self.started {
             self.start(packet);
         }
-        let behind = self.is_behind(packet);
-        if !behind && !(self.counts.packets == 1) {
-            self.ids.learn(packet, true);
-            self.advance(packet, out);
-            return Class::New;
-        }
-        if !behind {
+        if self.is_behind(packet) {
+            let class = self.behind(packet, out);
             self.ids.learn(packet, false);
-            self.advance(packet, out);
-            return Class::New;
+            return class;
         }
-        let class = self.behind(packet, out);
-        self.ids.learn(packet, false);
-        class
+        self.ids.learn(packet, true);
+        self.advance(packet, out);
+        Class::New
+    }
+
+    /// Whether a NAK or RNR NAK asked for `psn` again since `at`.
+    pub(crate) fn asked_again_since(&self, psn: Psn, at: Time) -> bool {
+        let nak = self.answers.last_nak.map(|(asked, at)| (asked, at));
+        let rnr = self.answers.last_rnr.map(|(asked, _, at, _)| (asked, at));
+        [nak, rnr].into_iter().flatten().any(|(asked, asked_at)| asked_at >= at && psn.since(asked) >= 0)
+    }
+
+    /// The end: steps that nobody who answers can explain, and responses nobody asked for again.
+    pub(crate) fn close_gaps(&mut self, frame: report::FrameRef, at: Time, out: &mut Vec<Event>) {
+        let responses = self.reads.close(self.answered);
+        if let Some(first) = self.answered.filter(|_| responses > 0) {
+            out.push(Event { at, frame, kind: EventKind::CaptureGap { first, psns: responses, responses: true } });
+        }
+        let unanswered = self.holes.count();
+        if self.answers.count == 0 && !self.unreliable && unanswered > 0
+            && let Some(hole) = self.holes.iter().next()
+        {
+            out.push(Event { at, frame, kind: EventKind::UnansweredGap { first: hole.first, psns: unanswered } });
+        }
     }
 
     /// A second sighting of a request.

@@ -1,7 +1,7 @@
 //! The answer side of a stream: counts only; what answers mean is judged where the requests are.
 
 use crate::report;
-use rocescope_wire::{Aeth, AethKind, NakCode};
+use rocescope_wire::{Aeth, AethKind, NakCode, Operation, TransportPacket};
 use std::collections::BTreeMap;
 
 /// Counts of the answer side.
@@ -22,8 +22,24 @@ pub(crate) struct Responder {
 }
 
 impl Responder {
-    pub(crate) fn on_acknowledge(&mut self, aeth: &Aeth) {
-        self.msn = Some(aeth.msn().0);
+    /// Books what kind of answer a packet is.
+    pub(crate) fn count_kind(&mut self, packet: &TransportPacket<'_>) {
+        if let Some(aeth) = packet.aeth() {
+            self.msn = Some(aeth.msn().0);
+        }
+        match packet.info.map(|info| info.operation) {
+            Some(Operation::RdmaReadResponse) => self.read_responses += 1,
+            Some(Operation::AtomicAcknowledge) => self.atomic_acks += 1,
+            Some(Operation::Acknowledge) => {
+                if let Some(aeth) = packet.aeth() {
+                    self.count_acknowledge(aeth);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn count_acknowledge(&mut self, aeth: &Aeth) {
         match aeth.kind() {
             AethKind::Ack { credits } => {
                 self.acks += 1;
@@ -31,7 +47,7 @@ impl Responder {
             }
             AethKind::RnrNak { timer } => {
                 self.rnr_naks += 1;
-                *self.rnr_timers.entry(timer.microseconds_x10()).or_default() += 1;
+                *self.rnr_timers.entry(timer.tens_of_microseconds()).or_default() += 1;
             }
             AethKind::Nak(code) => match code {
                 NakCode::PsnSequenceError => self.naks.psn_sequence_error += 1,

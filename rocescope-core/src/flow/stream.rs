@@ -139,6 +139,8 @@ pub(crate) struct Stream {
     /// Packets that may belong to a new owner of the QPN.
     pub(crate) held: Option<Box<Vec<PacketFacts>>>,
     pub(crate) source_qpns: BTreeMap<u32, u64>,
+    /// First and latest copy.
+    pub(crate) copy_frames: Option<[(Time, FrameRef); 2]>,
     pub(crate) open_findings: Vec<crate::finding::OpenFinding>,
     pub(crate) previous: u32,
     pub(crate) next: u32,
@@ -172,6 +174,7 @@ impl Stream {
             courting: None,
             held: None,
             source_qpns: BTreeMap::new(),
+            copy_frames: None,
             open_findings: Vec::new(),
             previous: u32::MAX,
             next: u32::MAX,
@@ -191,6 +194,13 @@ impl Stream {
         self.ecn[usize::from(packet.ecn & 3)] += 1;
         self.icrc[packet.icrc as usize] += 1;
         self.migreq += u64::from(packet.migreq);
+    }
+
+    /// Books a second sighting of a packet.
+    pub(crate) fn count_copy(&mut self, packet: &PacketFacts) {
+        let now = (packet.at, packet.frame);
+        let first = self.copy_frames.map_or(now, |[first, _]| first);
+        self.copy_frames = Some([first, now]);
     }
 
     pub(crate) fn packets(&self) -> u64 {

@@ -70,8 +70,8 @@ pub struct FrameRef {
 pub enum Subject {
     /// One direction.
     Stream {
-        /// Id of the stream.
-        stream: u64,
+        /// Id of the stream; null where it is not listed any more.
+        stream: Option<u64>,
         /// Sender.
         src: Address,
         /// Receiver.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub use finding::{Confidence, EndedBy, Evidence, Finding, FrameRef, Severity, State, Subject};
 pub use stream::{
-    Connection, EcnCounts, IcrcCounts, Latencies, Latency, Naks, PairedBy, Recovery, Requester, Responder, Stream, Style,
+    CmFacts, Connection, EcnCounts, IcrcCounts, Latencies, Latency, NakPlaces, Naks, PairedBy, Recovery, Requester, Responder, Stream, Style,
     Tries, Trigger, Where,
 };
 pub use verdict::Verdict;
@@ -154,6 +154,8 @@ pub struct Totals {
     pub fragments: u64,
     /// RoCE packets with a fault of their own (too short for their headers, pad larger than the payload, ...).
     pub malformed: u64,
+    /// Packets captured a second time, at another interface or in another file: not counted again.
+    pub second_sightings: u64,
     /// Frames of interfaces whose link type is not known here.
     pub unknown_link_type: u64,
     /// TCP segments among `other`.
@@ -200,6 +202,10 @@ pub struct RequesterTotals {
     pub lost_before: u64,
     /// Lost between tap and receiver: a lower bound.
     pub lost_after: u64,
+    /// READ responses and atomic answers lost.
+    pub responses_lost: u64,
+    /// Damaged before the tap.
+    pub damaged: u64,
     /// Time in which connections stood still for a repair, summed over connections, ns.
     pub stalled_ns: u64,
 }

@@ -101,12 +101,32 @@ pub struct Requester {
     pub recoveries_total: u64,
     /// Passes by what triggered them.
     pub tries: Tries,
+    /// NAKs (PSN sequence error) by where they put the loss.
+    pub nak_places: NakPlaces,
     /// Time in which the stream stood still for a repair, ns.
     pub stalled_ns: u64,
     /// The first 32 and the last 32 recoveries.
     pub recoveries: Vec<Recovery>,
     /// Losses a second of input time (epoch-aligned): seconds since the epoch, packets lost; at most 600.
     pub losses_by_second: BTreeMap<u64, u64>,
+}
+
+/// NAKs (PSN sequence error) of a stream's requests by where they put the loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NakPlaces {
+    /// The packet they name was not seen here: between sender and tap.
+    pub before: u64,
+    /// It was seen here: between tap and receiver.
+    pub after: u64,
+    /// It was seen here with a bad ICRC.
+    pub damaged: u64,
+    /// Neither: it was not due here yet.
+    pub unknown: u64,
+    /// They only repeat an RNR NAK.
+    pub of_rnr: u64,
+    /// Beyond everything acknowledged before (`rcvd_seq_err` of rxe).
+    pub advancing: u64,
 }
 
 /// Passes of repair by trigger.
