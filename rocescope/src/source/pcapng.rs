@@ -463,7 +463,7 @@ impl Pcapng {
         if !options.is_empty() && packet.time.is_some() {
             let whole = self.order.options(options, |code, value| match code {
                 code::PACKET_FLAGS => {
-                    direction = self.order.u32_at(value, 0).map_or(direction, direction_of)
+                    direction = self.order.u32_at(value, 0).map_or(direction, direction_of);
                 }
                 code::PACKET_DROPCOUNT => lost = self.order.u64(value).unwrap_or(lost),
                 _ => {}
