@@ -10,6 +10,8 @@ extern crate std;
 
 pub mod aeth;
 pub mod bth;
+#[cfg(feature = "build")]
+pub mod build;
 pub mod ext;
 pub mod fault;
 pub mod grh;
@@ -21,6 +23,8 @@ pub mod lrh;
 pub mod opcode;
 pub mod psn;
 pub mod transport;
+#[cfg(all(test, feature = "icrc"))]
+mod vectors;
 
 pub use aeth::{Aeth, AethKind, NakCode, RnrTimer};
 pub use bth::Bth;
