@@ -108,7 +108,7 @@ fn a_real_req() {
     );
     assert_eq!(
         (path.packet_rate, path.traffic_class, path.hop_limit),
-        (0x12, 0, 64)
+        (0, 0, 64)
     );
     assert_eq!(
         (path.service_level, path.subnet_local, path.ack_timeout),
