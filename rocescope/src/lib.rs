@@ -1,1 +1,3 @@
 //! The program around the analysis: sources, shards, reports and the command line.
+
+pub mod source;
