@@ -223,6 +223,7 @@ fn requester_row(requests: &Requester) -> report::Requester {
             before: places.before,
             after: places.after,
             damaged: places.damaged,
+            reordering: places.reordering,
             unknown: places.unknown,
             of_rnr: places.of_rnr,
             advancing: places.advancing,

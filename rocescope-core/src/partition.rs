@@ -284,6 +284,7 @@ impl Partition {
             stream.responder.count_kind(packet);
             return;
         }
+        let older = stream.requester.ids.is_older(facts);
         stream.requester.ids.learn(facts, advances);
         if advances {
             stream.responder.highest = Some(facts.psn);
@@ -291,8 +292,8 @@ impl Partition {
         stream.recent.push(facts);
         stream.responder.packets += 1;
         stream.responder.count_kind(packet);
-        let Some(kind) = kind_of(facts, packet) else { return };
-        let answer = Answer { kind, psn: facts.psn, at: facts.at, frame: facts.frame, msn };
+        let Some(kind) = kind_of(facts, packet, older) else { return };
+        let answer = Answer { kind, psn: facts.psn, at: facts.at, frame: facts.frame };
         self.answer(id, answer);
     }
 
@@ -503,14 +504,14 @@ fn icrc_carrier(carrier: Carrier) -> icrc::Carrier {
 }
 
 /// What a response packet says; `None` where it was cut before its AETH or says nothing known.
-fn kind_of(facts: &PacketFacts, packet: &TransportPacket<'_>) -> Option<AnswerKind> {
+fn kind_of(facts: &PacketFacts, packet: &TransportPacket<'_>, older: bool) -> Option<AnswerKind> {
     let payload = facts.payload_len;
     match facts.info.operation {
         Operation::RdmaReadResponse => {
             let teaches_pmtu = matches!(facts.info.part, Part::First | Part::Middle);
-            Some(AnswerKind::Response { payload, teaches_pmtu })
+            Some(AnswerKind::Response { payload, teaches_pmtu, older })
         }
-        Operation::AtomicAcknowledge => Some(AnswerKind::Response { payload: 0, teaches_pmtu: false }),
+        Operation::AtomicAcknowledge => Some(AnswerKind::Response { payload: 0, teaches_pmtu: false, older }),
         Operation::Acknowledge => match packet.aeth()?.kind() {
             AethKind::Ack { credits } => Some(AnswerKind::Ack { credits }),
             AethKind::RnrNak { timer } => Some(AnswerKind::Rnr(timer)),

@@ -3,7 +3,7 @@
 //! ACK, READ response, atomic answer, NAK and RNR NAK each acknowledge every PSN before their own, the first three also
 //! their own: one answer may cover many requests.
 
-use super::pass::DIRECTION_SLACK_NS;
+use super::pass::{DIRECTION_SLACK_NS, REORDER_NS};
 use super::ranges::Range;
 use super::read::Response;
 use super::requester::Requester;
@@ -26,14 +26,13 @@ pub(crate) struct Answer {
     pub(crate) psn: Psn,
     pub(crate) at: Time,
     pub(crate) frame: FrameRef,
-    pub(crate) msn: Option<u32>,
 }
 
 /// What an answer says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnswerKind {
     Ack { credits: Option<u32> },
-    Response { payload: u32, teaches_pmtu: bool },
+    Response { payload: u32, teaches_pmtu: bool, older: bool },
     Rnr(RnrTimer),
     Nak(NakCode),
 }
@@ -69,6 +68,7 @@ pub(crate) struct NakPlaces {
     pub(crate) before: u64,
     pub(crate) after: u64,
     pub(crate) damaged: u64,
+    pub(crate) reordering: u64,
     pub(crate) unknown: u64,
     pub(crate) of_rnr: u64,
     /// Beyond everything acknowledged before (`rcvd_seq_err` of rxe).
@@ -149,7 +149,12 @@ impl Requester {
             self.answered = Some(answer.psn);
         }
         let response = match answer.kind {
-            AnswerKind::Response { payload, teaches_pmtu } => Some(self.on_response(answer, payload, teaches_pmtu)),
+            AnswerKind::Response { payload, teaches_pmtu, older } => {
+                if teaches_pmtu {
+                    self.learn_pmtu(payload);
+                }
+                Some(self.on_response(answer, older))
+            }
             _ => None,
         };
         let beyond = through.since(self.high) > 0;
@@ -178,11 +183,12 @@ impl Requester {
         }
     }
 
-    fn on_response(&mut self, answer: &Answer, payload: u32, teaches_pmtu: bool) -> Response {
-        if teaches_pmtu {
-            self.learn_pmtu(payload);
+    fn on_response(&mut self, answer: &Answer, older: bool) -> Response {
+        if let Some(last) = self.reads.extend(answer.psn).filter(|last| last.since(self.high) == 1) {
+            self.high = last;
+            self.cursor = last;
         }
-        let response = self.reads.on_response(answer.psn);
+        let response = self.reads.on_response(answer.psn, older);
         if let Response::New { asked: Some(asked), first, last } = response
             && self.repairing.is_quiet()
         {
@@ -335,11 +341,12 @@ impl Requester {
             self.answers.places.of_rnr += 1;
             return;
         }
-        let place = self.place_of(answer.psn);
+        let place = self.place_of(answer.psn, answer.at);
         match place {
             Where::Before => self.answers.places.before += 1,
             Where::After => self.answers.places.after += 1,
             Where::Damaged => self.answers.places.damaged += 1,
+            Where::Reordering => self.answers.places.reordering += 1,
             _ => self.answers.places.unknown += 1,
         }
         self.answers.last_nak = Some((answer.psn, answer.at));
@@ -350,11 +357,13 @@ impl Requester {
     }
 
     /// Where the packet that a NAK names was lost: what the cursor did the last time it went over it.
-    fn place_of(&mut self, psn: Psn) -> Where {
+    fn place_of(&mut self, psn: Psn, at: Time) -> Where {
         if psn.since(self.high) > 0 {
             Where::Unknown
-        } else if self.damaged.contains(psn) && (self.skipped.contains(psn) || self.holes.contains(psn)) {
+        } else if self.damaged.contains(psn) {
             Where::Damaged
+        } else if self.last_late.is_some_and(|late| at.since(late) <= REORDER_NS) {
+            Where::Reordering
         } else if self.was_skipped(psn) {
             Where::Before
         } else {

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// A repair is settled this long after the answer that covers it: late packets and extra answers still change its reading.
 const SETTLE_NS: u64 = 20 * MILLISECOND_NS;
 /// Late packets this long before a NAK make it reordering, where the round trip is not known.
-const REORDER_NS: u64 = 20 * MILLISECOND_NS;
+pub(crate) const REORDER_NS: u64 = 20 * MILLISECOND_NS;
 /// The order between the two directions is not trusted below this.
 pub(crate) const DIRECTION_SLACK_NS: u64 = 50_000;
 /// Recoveries reported at either end of a stream's life.
@@ -28,6 +28,7 @@ pub(crate) struct Open {
     recovery: Recovery,
     tries: Tries,
     last_try: Time,
+    last_frame: FrameRef,
     /// PSNs sent again that had been stepped over.
     resent_skips: Ranges,
     /// PSNs stepped over again: their earlier loss is certain.
@@ -91,6 +92,13 @@ impl Repairing {
         })
     }
 
+    /// A packet came late: what is being repaired may never have been lost.
+    pub(crate) fn note_late(&mut self) {
+        if let Some(open) = self.current() {
+            open.late = true;
+        }
+    }
+
     fn keep(&mut self, recovery: &Recovery) {
         if self.first.len() < KEPT {
             self.first.push(recovery.clone());
@@ -138,6 +146,10 @@ impl Requester {
         let own = Range::new(packet.psn, last);
         self.holes.remove(own);
         self.stepped.remove(own);
+        self.damaged.remove(own);
+        if packet.ack_req && !response && !self.unreliable && packet.psn.since(self.acked_or_start()) > 0 {
+            self.late_ask(packet);
+        }
         let was_skipped = self.skipped.remove(own) > 0;
         let acked = self.acked.is_some_and(|acked| acked.since(packet.psn) >= 0);
         let paired = self.paired;
@@ -163,17 +175,11 @@ impl Requester {
     }
 
     fn resend_read(&mut self, packet: &PacketFacts) -> Psn {
-        let Some((why, last)) = self.reads.reissue(packet.psn) else {
-            let last = self.reads.claim(packet, self.pmtu, true);
-            self.reads.take_provisional();
-            return last;
+        let first_of_pass = self.repairing.open.as_ref().is_some_and(|open| open.last_frame == packet.frame);
+        let Some((why, before, last)) = self.reads.reissue(packet.psn, first_of_pass) else {
+            return self.reads.claim(packet, self.pmtu, true);
         };
-        let first_of_pass = self.repairing.open.as_ref().is_some_and(|open| open.recovery.packets == 0 || open.last_try == packet.at);
-        let (before, after) = match why {
-            Reissue::Skipped(lost) => (lost, 0),
-            Reissue::Seen if first_of_pass => (0, 1),
-            Reissue::Seen | Reissue::Silent => (0, 0),
-        };
+        let after = u64::from(why == Reissue::Seen && first_of_pass);
         if !self.paired {
             return last;
         }
@@ -182,7 +188,7 @@ impl Requester {
             open.responses_lost.1 += after;
             if first_of_pass && open.recovery.trigger != Trigger::Nak && open.recovery.trigger != Trigger::Rnr {
                 match why {
-                    Reissue::Skipped(_) => open.recovery.place = Where::ResponseBefore,
+                    Reissue::Skipped => open.recovery.place = Where::ResponseBefore,
                     Reissue::Seen => open.recovery.place = Where::ResponseAfter,
                     Reissue::Silent => {}
                 }
@@ -206,7 +212,7 @@ impl Requester {
         self.reads.taint_from(packet.psn);
         let Some(open) = self.repairing.open.as_deref_mut() else { return };
         open.recovery.tries += 1;
-        open.last_try = packet.at;
+        (open.last_try, open.last_frame) = (packet.at, packet.frame);
         for tries in [&mut open.tries, &mut self.tries] {
             match cause.trigger {
                 Trigger::Nak => tries.nak += 1,
@@ -259,6 +265,7 @@ impl Requester {
             },
             tries: Tries::default(),
             last_try: packet.at,
+            last_frame: packet.frame,
             resent_skips: Ranges::default(),
             lost_again: 0,
             lost_after: 0,
@@ -343,14 +350,17 @@ impl Requester {
         let again: u64 = self.skipped.remove(over);
         self.counts.skips += over.count();
         self.skipped.insert(over);
+        self.spare_damaged(over);
         if let Some(open) = self.repairing.open.as_deref_mut() {
             open.lost_again += again;
         }
     }
 
-    /// A pass that goes on over the PSN of a NAK answers it.
+    /// A pass under way that goes over the PSN of a NAK answers it; what was in flight behind that PSN does not.
     fn void_nak(&mut self, packet: &PacketFacts) {
-        if let Some(nak) = self.nak.take_if(|nak| packet.psn.since(nak.psn) >= 0)
+        let cursor = self.cursor;
+        let crosses = |psn: Psn| packet.psn.since(psn) >= 0 && cursor.since(psn) < 0;
+        if let Some(nak) = self.nak.take_if(|nak| crosses(nak.psn))
             && let Some(open) = self.repairing.open.as_deref_mut()
         {
             match nak.place {
@@ -359,9 +369,7 @@ impl Requester {
                 _ => {}
             }
         }
-        if self.rnr.as_ref().is_some_and(|rnr| packet.psn.since(rnr.psn) >= 0) {
-            self.rnr = None;
-        }
+        self.rnr.take_if(|rnr| crosses(rnr.psn));
     }
 
     /// An answer that acknowledges every PSN through `through`: it may end the open recovery.
@@ -449,13 +457,10 @@ impl Requester {
         }
         let mut lost_before = if self.paired { resent_skips.count() + lost_again } else { 0 };
         resent_skips.clear();
-        if damaged > 0 {
-            lost_before = lost_before.saturating_sub(damaged);
-        }
-        if late && matches!(recovery.place, Where::Before | Where::After) {
+        if late && matches!(recovery.place, Where::Before | Where::After | Where::AfterOrAnswer) {
             recovery.place = Where::Reordering;
         }
-        if recovery.place == Where::Reordering {
+        if late || recovery.place == Where::Reordering {
             (lost_before, lost_after) = (0, 0);
         }
         if spurious > 0 && spurious == recovery.packets && recovery.place == Where::AfterOrAnswer {

@@ -8,8 +8,10 @@ use std::collections::VecDeque;
 
 /// READs and atomics remembered a stream.
 const MOST_READS: usize = 512;
-/// Answered ones are kept this many deep, for late and repeated responses.
-const KEPT_ANSWERED: usize = 32;
+/// The latest ones are kept although they are answered, for late and repeated responses.
+const KEPT: usize = 32;
+/// PSNs one READ can claim: 2^31 octets at the smallest PMTU.
+const MOST_CLAIMED: u32 = 1 << 23;
 
 /// Counts of the responses to this stream's requests.
 #[derive(Clone, Copy, Default, Debug)]
@@ -27,40 +29,39 @@ pub(crate) struct ResponseCounts {
 struct Read {
     first: Psn,
     last: Psn,
-    /// The PMTU was known when it was sent, or is by now.
-    sure: bool,
-    dma_len: u32,
+    /// Octets asked for, where the claim still depends on the PMTU; see [`Claim`].
+    claim: Claim,
     at: Time,
-    /// The next response in order.
-    next: Psn,
-    /// Highest response seen.
-    seen: Option<Psn>,
     /// Sent again: no latency is measured from it.
     tainted: bool,
 }
 
 impl Read {
-    fn contains(&self, psn: Psn) -> bool {
-        Range::new(self.first, self.last).contains(psn)
+    fn range(&self) -> Range {
+        Range::new(self.first, self.last)
     }
 
-    fn is_answered(&self) -> bool {
-        self.next.since(self.last) > 0
+    fn contains(&self, psn: Psn) -> bool {
+        self.range().contains(psn)
     }
 }
 
-/// A READ whose count of PSNs is not known yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Provisional {
-    pub(crate) first: Psn,
-    pub(crate) dma_len: u32,
+/// What is known of how many PSNs a READ claims.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Claim {
+    /// It is certain.
+    Certain,
+    /// Its octets are known, the PMTU is not.
+    Octets(u32),
+    /// The frame was cut before the DMA length.
+    Unknown,
 }
 
 /// Why a READ or atomic was sent again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reissue {
     /// Its response was stepped over here: lost between responder and tap.
-    Skipped(u64),
+    Skipped,
     /// Its response passed here: lost between tap and requester.
     Seen,
     /// No response to it was due yet: the request or the response was lost.
@@ -87,156 +88,165 @@ pub(crate) enum Response {
     Unclaimed,
 }
 
-/// READs and atomics of a stream.
+/// READs and atomics of a stream, and the cursor over their responses.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reads {
     list: VecDeque<Read>,
+    /// Last response in sending order.
+    cursor: Option<Psn>,
+    /// Highest response seen.
+    highest: Option<Psn>,
+    /// The requester asked again from here; the responder did not step back yet.
+    restart: Option<Psn>,
+    /// The last time the cursor went over these responses it stepped over them.
     skipped: Ranges,
-    provisional: Option<Provisional>,
+    provisional: Option<Psn>,
     pub(crate) counts: ResponseCounts,
 }
 
 impl Reads {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// READs and atomics sent and not answered.
-    pub(crate) fn outstanding(&self) -> usize {
-        self.list.iter().filter(|read| !read.is_answered()).count()
-    }
-
-    pub(crate) fn take_provisional(&mut self) -> Option<Provisional> {
-        self.provisional.take()
-    }
-
-    /// A new request: the last PSN it claims. READs claim one a response, at least one (facts of `rxe_comp`, IBTA 9.4.4).
+    /// A new request: the last PSN it claims. A READ claims one a response, at least one (rxe `rxe_requester`).
     pub(crate) fn claim(&mut self, packet: &PacketFacts, pmtu: u32, tainted: bool) -> Psn {
-        let read = packet.info.operation == Operation::RdmaReadRequest;
-        let dma_len = if read { packet.dma_len.unwrap_or(0) } else { 0 };
-        let sure = !read || pmtu > 0 || dma_len <= 256;
-        let count = if sure { dma_len.div_ceil(pmtu.max(256)).max(1) } else { 1 };
-        let last = packet.psn.plus(count.min(1 << 22) - 1);
-        if !sure {
-            self.provisional = Some(Provisional { first: packet.psn, dma_len });
-        }
+        let claim = match (packet.info.operation, packet.dma_len) {
+            (Operation::RdmaReadRequest, None) => Claim::Unknown,
+            (Operation::RdmaReadRequest, Some(octets)) if pmtu == 0 && octets > 256 => Claim::Octets(octets),
+            _ => Claim::Certain,
+        };
+        let read = packet.info.operation == Operation::RdmaReadRequest && claim == Claim::Certain;
+        let count = if read { packet.dma_len.unwrap_or(0).div_ceil(pmtu.max(256)).clamp(1, MOST_CLAIMED) } else { 1 };
+        let last = packet.psn.plus(count - 1);
+        self.provisional = (claim != Claim::Certain).then_some(packet.psn);
         if self.list.len() >= MOST_READS {
             self.list.pop_front();
         }
-        let next = packet.psn;
-        self.list.push_back(Read { first: packet.psn, last, sure, dma_len, at: packet.at, next, seen: None, tainted });
+        self.list.push_back(Read { first: packet.psn, last, claim, at: packet.at, tainted });
         last
     }
 
-    pub(crate) fn revise_last(&mut self, first: Psn, last: Psn) {
-        if let Some(read) = self.list.iter_mut().rev().find(|read| read.first == first) {
-            read.last = last;
-        }
+    /// The next request is at `next`: how many PSNs the READ before it claimed, where that was open.
+    pub(crate) fn resolve(&mut self, next: Psn) -> Option<Psn> {
+        let first = self.provisional.take()?;
+        let read = self.list.iter_mut().rev().find(|read| read.first == first)?;
+        let claimed = u32::try_from(next.since(first)).ok().filter(|claimed| (1..=MOST_CLAIMED).contains(claimed))?;
+        read.last = first.plus(claimed - 1);
+        Some(read.last)
     }
 
-    /// The PMTU is known now: what every READ with a provisional claim really claims, as (first, last before, last now).
-    pub(crate) fn revise_all(&mut self, pmtu: u32) -> Vec<(Psn, Psn, Psn)> {
-        self.provisional = None;
+    /// A response right behind the claim of the latest READ, whose length is not known: it belongs to it.
+    pub(crate) fn extend(&mut self, psn: Psn) -> Option<Psn> {
+        let read = self.list.back_mut().filter(|read| read.claim != Claim::Certain && psn.since(read.last) == 1)?;
+        read.last = psn;
+        Some(psn)
+    }
+
+    /// The PMTU is known now: what every READ with a provisional claim really claims, as (last before, last now).
+    pub(crate) fn revise(&mut self, pmtu: u32) -> Vec<(Psn, Psn)> {
         let mut revised = Vec::new();
-        for read in self.list.iter_mut().filter(|read| !read.sure) {
-            let last = read.first.plus(read.dma_len.div_ceil(pmtu).max(1) - 1);
-            read.sure = true;
-            if last != read.last {
-                revised.push((read.first, read.last, last));
-                read.last = last;
+        for read in &mut self.list {
+            if let Claim::Octets(octets) = read.claim {
+                let last = read.first.plus(octets.div_ceil(pmtu).clamp(1, MOST_CLAIMED) - 1);
+                read.claim = Claim::Certain;
+                if last != read.last {
+                    revised.push((read.last, last));
+                    read.last = last;
+                }
             }
         }
         revised
     }
 
-    /// A request sent again from `psn`: why, and the last PSN it claims where the request is known.
-    pub(crate) fn reissue(&mut self, psn: Psn) -> Option<(Reissue, Psn)> {
+    /// A request sent again from `psn`: why, how many of the responses it asks for again were stepped over, and the last
+    /// PSN it claims; where the request is known.
+    pub(crate) fn reissue(&mut self, psn: Psn, begins_pass: bool) -> Option<(Reissue, u64, Psn)> {
         let read = self.list.iter_mut().rev().find(|read| read.contains(psn))?;
-        let rest = Range::new(psn, read.last);
+        read.tainted = true;
+        let last = read.last;
         let why = if self.skipped.contains(psn) {
-            Reissue::Skipped(0)
-        } else if read.seen.is_some_and(|seen| seen.since(psn) >= 0) {
+            Reissue::Skipped
+        } else if self.highest.is_some_and(|highest| highest.since(psn) >= 0) {
             Reissue::Seen
         } else {
             Reissue::Silent
         };
-        let (last, skipped) = (read.last, self.skipped.remove(rest));
-        read.next = psn;
-        read.tainted = true;
-        Some((if let Reissue::Skipped(_) = why { Reissue::Skipped(skipped) } else { why }, last))
+        let skipped = self.skipped.remove(Range::new(psn, last));
+        if begins_pass || self.restart.is_some_and(|restart| psn.since(restart) < 0) {
+            self.restart = Some(psn);
+        }
+        Some((why, skipped, last))
     }
 
     /// Whether the response `psn` is still to come.
     pub(crate) fn awaits(&self, psn: Psn) -> bool {
-        self.list.iter().rev().find(|read| read.contains(psn)).is_some_and(|read| read.next.since(psn) <= 0)
+        self.skipped.contains(psn)
+            || self.restart.is_some_and(|restart| psn.since(restart) >= 0)
+            || self.list.iter().any(|read| read.contains(psn)) && self.highest.is_none_or(|highest| highest.since(psn) < 0)
     }
 
-    /// Whether `psn` belongs to a READ, an atomic or another request that is answered by a response.
-    pub(crate) fn claims(&self, psn: Psn) -> bool {
-        self.list.iter().rev().any(|read| read.contains(psn))
-    }
-
-    /// All requests at or behind `psn` were sent again or refused: no latency is measured from them.
+    /// All requests from `psn` on were sent again or refused: no latency is measured from them.
     pub(crate) fn taint_from(&mut self, psn: Psn) {
-        for read in self.list.iter_mut().filter(|read| read.last.since(psn) >= 0 && !read.is_answered()) {
+        for read in self.list.iter_mut().rev().take_while(|read| read.last.since(psn) >= 0) {
             read.tainted = true;
         }
     }
 
-    /// A response at `psn`.
-    pub(crate) fn on_response(&mut self, psn: Psn) -> Response {
+    /// A response at `psn`; `older` where its IP id says that it was sent before the newest answer seen.
+    pub(crate) fn on_response(&mut self, psn: Psn, older: bool) -> Response {
         let Some(index) = self.list.iter().rposition(|read| read.contains(psn)) else { return Response::Unclaimed };
-        self.step_over_earlier(index);
-        let skipped = self.skipped.contains(psn);
-        let read = &mut self.list[index];
-        let step = psn.since(read.next);
-        let seen_before = read.seen.is_some_and(|seen| seen.since(psn) >= 0) && !skipped;
-        if step < 0 {
-            if skipped {
-                self.skipped.remove(Range::new(psn, psn));
-                self.counts.reordered += 1;
-                return Response::Late;
+        let own = Range::new(psn, psn);
+        let seen = self.highest.is_some_and(|highest| highest.since(psn) >= 0) && !self.skipped.contains(psn);
+        let back = self.cursor.is_some_and(|cursor| cursor.since(psn) >= 0);
+        if back && self.skipped.contains(psn) && (older || self.restart.is_none()) {
+            self.skipped.remove(own);
+            self.counts.reordered += 1;
+            return Response::Late;
+        }
+        if back {
+            if let Some(restart) = self.restart.take_if(|restart| psn.since(*restart) >= 0) {
+                self.step_over(restart, psn);
             }
+        } else {
+            let from = self.cursor.map_or(self.list[0].first, Psn::next);
+            self.step_over(from, psn);
+        }
+        self.skipped.remove(own);
+        self.cursor = Some(psn);
+        if self.highest.is_none_or(|highest| psn.since(highest) > 0) {
+            self.highest = Some(psn);
+        }
+        if seen {
             self.counts.repeated += 1;
             return Response::Repeated;
         }
-        let first = psn == read.first && read.seen.is_none();
-        if step > 0 {
-            let over = Range::new(read.next, psn.previous());
-            self.counts.skips += over.count();
-            self.skipped.insert(over);
-        }
-        self.skipped.remove(Range::new(psn, psn));
-        let read = &mut self.list[index];
-        read.next = psn.next();
-        if read.seen.is_none_or(|seen| psn.since(seen) > 0) {
-            read.seen = Some(psn);
-        }
-        if seen_before {
-            self.counts.repeated += 1;
-        }
-        let (last, asked) = (psn == read.last, (!read.tainted).then_some(read.at));
+        let read = self.list[index];
         self.retire();
-        if seen_before { Response::Repeated } else { Response::New { asked, first, last } }
+        Response::New { asked: (!read.tainted).then_some(read.at), first: psn == read.first, last: psn == read.last }
     }
 
-    /// A response to a later request: what earlier ones still wait for was stepped over.
-    fn step_over_earlier(&mut self, index: usize) {
-        let this = self.list[index].first;
-        for read in self.list.iter_mut().filter(|read| read.last.since(this) < 0 && !read.is_answered()) {
-            let rest = Range::new(read.next, read.last);
-            self.counts.skips += rest.count();
-            self.skipped.insert(rest);
-            read.next = read.last.next();
+    /// The cursor goes from `from` to `psn`: what READs claim in between was stepped over.
+    fn step_over(&mut self, from: Psn, psn: Psn) {
+        if psn.since(from) <= 0 {
+            return;
+        }
+        for read in &self.list {
+            let first = if read.first.since(from) > 0 { read.first } else { from };
+            let last = if read.last.since(psn) < 0 { read.last } else { psn.previous() };
+            if last.since(first) >= 0 {
+                self.counts.skips += Range::new(first, last).count();
+                self.skipped.insert(Range::new(first, last));
+            }
         }
     }
 
     /// Lets go of requests answered long ago; their skipped responses were never asked for again.
     fn retire(&mut self) {
-        while self.list.len() > KEPT_ANSWERED && self.list.front().is_some_and(Read::is_answered) {
-            if let Some(read) = self.list.pop_front() {
-                self.counts.gaps += self.skipped.remove(Range::new(read.first, read.last));
+        while self.list.len() > KEPT {
+            let Some(front) = self.list.front().copied() else { return };
+            let Some(highest) = self.highest else { return };
+            if highest.since(front.last) < 0 || self.restart.is_some_and(|restart| front.last.since(restart) >= 0) {
+                return;
             }
+            self.counts.gaps += self.skipped.remove(front.range());
+            self.list.pop_front();
         }
     }
 
@@ -244,8 +254,9 @@ impl Reads {
     pub(crate) fn close(&mut self, answered: Option<Psn>) -> u64 {
         let Some(answered) = answered else { return self.counts.gaps };
         for read in &self.list {
-            if answered.since(read.last) > 0 {
-                self.counts.gaps += self.skipped.remove(Range::new(read.first, read.last));
+            let asked_again = self.restart.is_some_and(|restart| read.last.since(restart) >= 0);
+            if answered.since(read.last) > 0 && !asked_again {
+                self.counts.gaps += self.skipped.remove(read.range());
             }
         }
         self.counts.gaps

@@ -6,7 +6,7 @@
 use super::answer::{Ahead, Answers, PendingNak, PendingRnr};
 use super::pass::Repairing;
 use super::ranges::{Range, Ranges};
-use super::read::{Provisional, Reads};
+use super::read::Reads;
 use super::recent::Sighting;
 use super::stream::PacketFacts;
 use crate::Time;
@@ -15,7 +15,7 @@ use crate::report;
 use crate::time::SECOND_NS;
 use rocescope_wire::{
     Psn,
-    opcode::{Operation, Part, Transport},
+    Operation, Transport,
 };
 use std::collections::VecDeque;
 
@@ -246,7 +246,7 @@ impl Requester {
 
     /// A packet beyond the high-water.
     fn advance(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) {
-        self.resolve_provisional(packet.psn, out);
+        self.resolve_provisional(packet.psn);
         let jump = packet.psn.since(self.high);
         let seamless = jump == 1 && self.cursor == self.high;
         if !seamless {
@@ -290,8 +290,16 @@ impl Requester {
             return;
         }
         self.skipped.insert(hole);
+        self.spare_damaged(hole);
         if let Some(acked) = self.acked {
             self.capture_gaps_through(acked, packet.at, packet.frame, out);
+        }
+    }
+
+    /// What was stepped over because its frame had a bad ICRC was not lost before this tap, it was damaged.
+    pub(crate) fn spare_damaged(&mut self, over: Range) {
+        for range in self.damaged.iter().filter(|range| over.contains(range.first)) {
+            self.skipped.remove(range);
         }
     }
 
@@ -305,22 +313,12 @@ impl Requester {
         }
     }
 
-    /// A READ whose PMTU was not known: the next request tells how many PSNs it claimed.
-    fn resolve_provisional(&mut self, next: Psn, out: &mut Vec<Event>) {
-        let Some(Provisional { first, dma_len }) = self.reads.take_provisional() else { return };
-        let claimed = next.since(first);
-        if claimed < 1 {
-            return;
-        }
-        let claimed = claimed.unsigned_abs();
-        let fitting = [256, 512, 1_024, 2_048, 4_096].into_iter().find(|pmtu| dma_len.div_ceil(*pmtu) == claimed);
-        if fitting.is_some() || claimed < MOST_MISSING_PER_JUMP {
-            let last = first.plus(claimed - 1);
-            self.reads.revise_last(first, last);
+    /// A READ whose claim was open: the next request tells how many PSNs it claimed, so no skip is made from it.
+    fn resolve_provisional(&mut self, next: Psn) {
+        if let Some(last) = self.reads.resolve(next).filter(|last| last.since(self.high) > 0) {
             self.high = last;
             self.cursor = last;
         }
-        let _ = out;
     }
 
     /// A First or Middle payload tells the path MTU.
@@ -329,32 +327,30 @@ impl Requester {
             return;
         }
         self.pmtu = payload;
-        for (first, old, new) in self.reads.revise_all(payload) {
-            if old.since(new) > 0 {
-                // Claimed too much: what lies behind the READ was never carried by a packet seen.
-                let rest = Range::new(new.next(), old);
-                if self.high == old && self.cursor == old {
+        for (old, new) in self.reads.revise(payload) {
+            if new.since(old) > 0 {
+                if self.high == old {
                     self.high = new;
                     self.cursor = new;
-                } else {
-                    self.holes.insert(rest);
-                    self.skipped.insert(rest);
-                    self.counts.skips += rest.count();
                 }
-            } else if new.since(old) > 0 && self.high == old {
+            } else if self.high == old {
                 self.high = new;
-                if self.cursor == old {
-                    self.cursor = new;
-                }
+                self.cursor = new;
+            } else {
+                // It claimed too much: what lies behind it was never carried by a packet seen.
+                let rest = Range::new(new.next(), old);
+                self.counts.skips += rest.count();
+                self.holes.insert(rest);
+                self.skipped.insert(rest);
             }
-            let _ = first;
         }
     }
 
     /// Message bookkeeping for a packet beyond the high-water.
     fn message(&mut self, packet: &PacketFacts, seamless: bool, out: &mut Vec<Event>) {
         let info = packet.info;
-        if !seamless && !self.message_broken && !self.last_opcode_ended() {
+        let in_message = self.last_opcode != 0xff && !self.last_opcode_ended();
+        if !seamless && in_message && !self.message_broken {
             self.break_message();
         }
         let in_order = seamless && self.last_opcode != 0xff;
@@ -367,8 +363,9 @@ impl Requester {
             self.message_bytes = 0;
             self.message_broken = false;
             self.count_operation(info.operation);
-        } else if !seamless && self.counts.packets > 1 && !self.message_broken {
-            self.message_broken = true;
+        } else if !seamless && !in_message && self.counts.packets > 1 {
+            // Its First was stepped over.
+            self.break_message();
         }
         self.message_bytes += u64::from(packet.payload_len);
         let answered_by_ack = matches!(info.operation, Operation::Send | Operation::RdmaWrite);
@@ -378,8 +375,6 @@ impl Requester {
                 self.counts.messages += 1;
                 let class = u64::BITS - bytes.saturating_sub(1).leading_zeros();
                 self.sizes[(class as usize).min(31)] += 1;
-            } else {
-                self.counts.broken_messages += u64::from(info.part == Part::Last);
             }
         }
         if answered_by_ack && !self.unreliable && (packet.ack_req || info.part.ends()) {
@@ -427,7 +422,7 @@ impl Requester {
             }
             // A packet of a repair, itself late: it moves no cursor.
             self.count_retransmission(packet);
-            self.last_late = Some(packet.at);
+            self.note_late(packet.at);
             return Class::Retransmission;
         }
         let named = self.nak.as_ref().is_some_and(|nak| packet.psn.since(nak.psn) >= 0);
@@ -450,7 +445,7 @@ impl Requester {
 
     fn late(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
         self.counts.reordered_packets += 1;
-        self.last_late = Some(packet.at);
+        self.note_late(packet.at);
         let last = self.claim(packet);
         let own = Range::new(packet.psn, last);
         self.holes.remove(own);
@@ -472,22 +467,30 @@ impl Requester {
         Class::Late
     }
 
-    /// A late packet that asked for an answer takes its place among those that wait.
-    fn late_ask(&mut self, packet: &PacketFacts) {
+    fn note_late(&mut self, at: Time) {
+        self.last_late = Some(at);
+        self.repairing.note_late();
+    }
+
+    /// A packet that asked for an answer and came out of turn takes its place among those that wait.
+    pub(crate) fn late_ask(&mut self, packet: &PacketFacts) {
         let ask = Ask { psn: packet.psn, at: packet.at, message_at: None, ack_req: true, tainted: true };
         if packet.psn.since(self.acked_or_start()) <= 0 {
             self.answers.covered(packet.psn);
             return;
         }
-        let at = self.asks.iter().rposition(|own| own.psn.since(ask.psn) < 0).map_or(0, |index| index + 1);
-        self.asks.insert(at, ask);
+        let at = self.asks.iter().rposition(|own| own.psn.since(ask.psn) <= 0).map_or(0, |index| index + 1);
+        let known = at.checked_sub(1).and_then(|index| self.asks.get(index)).is_some_and(|own| own.psn == ask.psn);
+        if !known && self.asks.len() < MOST_ASKS {
+            self.asks.insert(at, ask);
+        }
     }
 
     /// Decides about a packet that may be late or sent again: late if the next packet goes on beyond the high-water.
     pub(crate) fn decide(&mut self, next: Option<&PacketFacts>, now: Time, out: &mut Vec<Event>) {
         let Some(undecided) = self.undecided.take() else { return };
         let goes_on = match next {
-            Some(next) => next.psn.since(self.high) > 0 || self.is_older_gap(next),
+            Some(next) => next.psn.since(self.high) > 0,
             None => now.since(undecided.at) <= UNDECIDED_NS || self.nak.is_none(),
         };
         let named = self.nak.as_ref().is_some_and(|nak| undecided.psn.since(nak.psn) >= 0);
@@ -496,12 +499,6 @@ impl Requester {
         } else {
             self.retransmission(&undecided, out);
         }
-    }
-
-    /// Two late packets in a row: the next one fills a gap too and does not continue the first.
-    fn is_older_gap(&self, next: &PacketFacts) -> bool {
-        let _ = next;
-        false
     }
 
     /// Everything that only time or the end decides.

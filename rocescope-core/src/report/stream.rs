@@ -121,7 +121,9 @@ pub struct NakPlaces {
     pub after: u64,
     /// It was seen here with a bad ICRC.
     pub damaged: u64,
-    /// Neither: it was not due here yet.
+    /// Packets came late just before: it was reordered.
+    pub reordering: u64,
+    /// None of these: it was not due here yet.
     pub unknown: u64,
     /// They only repeat an RNR NAK.
     pub of_rnr: u64,
