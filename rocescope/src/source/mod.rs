@@ -7,9 +7,11 @@
 mod error;
 mod facts;
 mod input;
+pub mod merge;
 
 mod pcap;
 mod pcapng;
+mod pieces;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -22,7 +24,8 @@ use std::path::Path;
 
 pub use error::SourceError;
 pub use facts::{InterfaceFacts, SourceFacts};
-pub use input::{MAX_RECORD, PIECE};
+pub use merge::Merge;
+pub use pieces::{MAX_RECORD, PIECE};
 
 /// The way a frame went through the interface that captured it, where the capture says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 mod damage;
 mod formats;
+mod refusals;
 
 /// What was read: frames with their octets, losses, and the facts.
 struct Read {
