@@ -192,48 +192,42 @@ fn a_block_whose_lengths_differ_is_used_and_the_next_found() {
 
 #[test]
 fn blocks_that_contradict_themselves_cost_themselves_only() {
-    type Make = fn(&mut PcapngWriter<Vec<u8>>);
+    type Make = fn(&mut PcapngWriter<Vec<u8>>) -> std::io::Result<()>;
     let cases: [(Make, usize, &str); 6] = [
         (
-            |w| w.block(6, &[&[0; 16]]).unwrap(),
+            |w| w.block(6, &[&[0; 16]]),
             1,
             "type 0x6 at byte offset 48 is too short for its fixed part",
         ),
         (
-            |w| w.block(6, &[&fixed(82, 0, 0)]).unwrap(),
+            |w| w.block(6, &[&fixed(82, 0, 0)]),
             1,
             "frame at byte offset 48 is of interface 82",
         ),
         (
-            |w| {
-                w.block(6, &[&fixed(0, u32::MAX, u32::MAX), &[1; 8]])
-                    .unwrap()
-            },
+            |w| w.block(6, &[&fixed(0, u32::MAX, u32::MAX), &[1; 8]]),
             2,
             "room for 8",
         ),
         (
-            |w| w.block(6, &[&fixed(0, 4, 2), &[1; 4]]).unwrap(),
+            |w| w.block(6, &[&fixed(0, 4, 2), &[1; 4]]),
             2,
             "holds 4 octets of a frame of 2",
         ),
         (
-            |w| {
-                w.block(6, &[&fixed(0, 4, 4), &[1; 4], &[4, 0, 255, 255]])
-                    .unwrap()
-            },
+            |w| w.block(6, &[&fixed(0, 4, 4), &[1; 4], &[4, 0, 255, 255]]),
             2,
             "run past its end",
         ),
         (
-            |w| w.block(5, &[&[9, 0, 0, 0], &[0; 8]]).unwrap(),
+            |w| w.block(5, &[&[9, 0, 0, 0], &[0; 8]]),
             1,
             "statistics at byte offset 48 are of interface 9",
         ),
     ];
     for (make, frames, text) in cases {
         let read = read(&pcapng(|writer| {
-            make(writer);
+            make(writer).unwrap();
             good_frame(writer);
         }));
         assert_eq!(read.frames.len(), frames, "{text}");
