@@ -85,7 +85,8 @@ pub(super) fn open(path: &Path) -> Result<Opened, SourceError> {
     from_reader(path, file, about.is_file().then_some(about.len()))
 }
 
-fn from_reader(
+/// Looks through the compression of `input`, which is called `path`.
+pub(super) fn from_reader(
     path: &Path,
     input: impl Read + Send + 'static,
     size: Option<u64>,
@@ -106,7 +107,7 @@ fn from_reader(
     }
     let compression = Compression::of(&head);
     let pieces = if compression == Compression::None {
-        Pieces::new(Box::new(input), head, end)
+        Pieces::new(Box::new(input), false, head, end)
     } else {
         let stored = BufReader::with_capacity(PIECE, Cursor::new(head).chain(input));
         let mut input: Box<dyn Read + Send> = match compression {
@@ -117,7 +118,7 @@ fn from_reader(
             _ => Box::new(MultiGzDecoder::new(stored)),
         };
         let (head, end) = read_head(&mut input);
-        Pieces::new(input, head, end)
+        Pieces::new(input, true, head, end)
     };
     Ok(Opened {
         path: path.display().to_string(),

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Octets read at a time. Measured beside a memory map: equal for small frames, and safe when the file changes.
 pub const PIECE: usize = 256 << 10;
+/// Octets decompressed at a time.
+const STEP: usize = 8 << 10;
 /// The largest record that is read, octets: the piece grows up to it, larger records are skipped.
 pub const MAX_RECORD: usize = 16 << 20;
 /// Reads once; no octets, a failure, end up in `end`.
@@ -32,6 +34,8 @@ pub(super) enum End {
 /// The octets of a capture, in pieces.
 pub(super) struct Pieces {
     input: Box<dyn Read + Send>,
+    /// Decompressed while read: in small steps, for a step in which the data turns out to be damaged is lost.
+    decompressed: bool,
     /// The part of the last piece that was not used up: it begins the next.
     carry: Vec<u8>,
     /// Offset in the stream of the first octet of the carry.
@@ -45,9 +49,15 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// The octets of `input`, of which `head` was read already, and perhaps its `end`.
-    pub(super) fn new(input: Box<dyn Read + Send>, head: Vec<u8>, end: Option<End>) -> Self {
+    pub(super) fn new(
+        input: Box<dyn Read + Send>,
+        decompressed: bool,
+        head: Vec<u8>,
+        end: Option<End>,
+    ) -> Self {
         Self {
             input,
+            decompressed,
             carry: head,
             offset: 0,
             skip: 0,
@@ -93,15 +103,20 @@ impl Pieces {
         if let Some(begin) = octets.get_mut(..filled) {
             begin.copy_from_slice(&self.carry);
         }
-        while self.end.is_none() {
-            filled += read_once(
-                &mut self.input,
-                octets.get_mut(filled..size).unwrap_or_default(),
-                &mut self.end,
-            );
-            if filled >= self.wanted {
-                break;
-            }
+        // What a pipe gives is handed on at once; whole pieces are made of what is decompressed.
+        let enough = if self.decompressed {
+            size
+        } else {
+            self.wanted.max(filled + 1)
+        };
+        while self.end.is_none() && filled < enough {
+            let until = if self.decompressed {
+                size.min(filled + STEP)
+            } else {
+                size
+            };
+            let room = octets.get_mut(filled..until).unwrap_or_default();
+            filled += read_once(&mut self.input, room, &mut self.end);
         }
         filled
     }

@@ -99,6 +99,23 @@ fn a_gzip_file_with_rubbish_behind_it_keeps_its_frames() {
 }
 
 #[test]
+fn damaged_gzip_data_cost_little_before_the_damage() {
+    let plain = as_pcap(ByteOrder::LittleEndian, false);
+    let mut damaged = gzip(&plain);
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 8].fill(0xff);
+    let read = read(&damaged);
+    let (got, wanted) = (essence(&read), essence(&super::read(&plain)));
+    let same = got
+        .iter()
+        .zip(&wanted)
+        .take_while(|(got, wanted)| got == wanted)
+        .count();
+    assert!(same > wanted.len() / 8, "{same} of {}", wanted.len());
+    assert!(!read.facts.problems().is_empty());
+}
+
+#[test]
 fn gzip_files_one_behind_the_other_are_one() {
     let plain = as_pcap(ByteOrder::LittleEndian, false);
     let (front, back) = plain.split_at(1_001);

@@ -56,6 +56,12 @@ fn the_same_frames_in_every_format() {
                 (want.first_ns, want.last_ns, want.cut_frames)
             );
             assert_eq!((got.vantage.cut_to, got.link_types), (Some(64), vec![1]));
+            let slow = drain(read_from("-", Drops(Cursor::new(octets))).unwrap());
+            assert_eq!(
+                essence(&slow),
+                essence(&wanted),
+                "{format}{plus} from a pipe"
+            );
         }
     }
 }
