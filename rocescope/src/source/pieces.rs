@@ -1,6 +1,6 @@
 //! Octets in pieces, and the one loop that all file formats share.
 
-use super::facts::{Problem, SourceFacts};
+use super::facts::{Problem, SourceFacts, count};
 use super::{Batch, Entry, Source};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -241,20 +241,20 @@ impl<F: Format> Source for Capture<F> {
 
 /// Says how the input ended; `inside` a record or not.
 fn end_of_input(end: &End, inside: bool, offset: u64, facts: &mut SourceFacts) {
-    let frames = facts.frames();
+    let frames = count(facts.frames(), "frame");
     match end {
         End::Whole if !inside => return,
         End::Whole => facts.problem(
             Problem::Cut,
-            format_args!("breaks off in the middle of a record at byte offset {offset}: {frames} frames before it are analysed"),
+            format_args!("breaks off in the middle of a record at byte offset {offset}: {frames} before it analysed"),
         ),
         End::Failed(error) if error.kind() == io::ErrorKind::UnexpectedEof => facts.problem(
             Problem::Cut,
-            format_args!("its compressed data breaks off at byte offset {offset} of the capture: {frames} frames before it are analysed"),
+            format_args!("its compressed data breaks off at byte offset {offset} of the capture: {frames} before it analysed"),
         ),
         End::Failed(error) => facts.problem(
             Problem::Read,
-            format_args!("cannot be read behind byte offset {offset} of the capture ({error}): {frames} frames before it are analysed"),
+            format_args!("cannot be read behind byte offset {offset} of the capture ({error}): {frames} before it analysed"),
         ),
     }
     facts.truncated_at = Some(offset);
