@@ -348,4 +348,7 @@ impl FrameBuilder<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod cm;
+    mod frame;
+}

@@ -25,7 +25,7 @@ pub mod mad;
 pub mod opcode;
 pub mod psn;
 pub mod transport;
-#[cfg(all(test, feature = "icrc"))]
+#[cfg(test)]
 mod vectors;
 
 pub use aeth::{Aeth, AethKind, NakCode, RnrTimer};

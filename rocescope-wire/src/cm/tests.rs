@@ -2,42 +2,10 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use super::*;
 use crate::hex::hex;
+use crate::vectors::{DREP, DREQ, REJ, REP, REQ, RTU};
 use crate::{Psn, Qpn, TransportPacket};
 
-/// Linux RDMA-CM over Soft-RoCE: rping asks for TCP port 7174. BTH, DETH and MAD, without the zeros at the end of the MAD.
-const REQ: &str = "\
-    6400ffff00000001800000008001000000000001010702030000000000000004656d9fed0010000000000000ed9f6d650000\
-    00000000000001061c06505400fffeaa000100000000000000000000180100000001000000a0f3180ba7ffff57f0ffffffff\
-    00000000000000000000ffffc000020100000000000000000000ffffc0000202124f90000040009800000000000000000000\
-    0000000000000000000000000000000000000000000000000000000000000000000000408cad000000000000000000000000\
-    c0000201000000000000000000000000c0000202";
-
-/// The reply. BTH, DETH and MAD, without the zeros at the end of the MAD.
-const REP: &str = "\
-    6400ffff00000001800000008001000000000001010702030000000000000004656d9fed00130000000000000fc98b18ed9f\
-    6d6500000000000018000000000042080d00010178e0505400fffeaa0002";
-
-/// Ready to use. BTH, DETH and MAD, without the zeros at the end of the MAD.
-const RTU: &str = "\
-    6400ffff00000001800000018001000000000001010702030000000000000004656d9fed0014000000000000ed9f6d650fc9\
-    8b18";
-
-/// Disconnect request. BTH, DETH and MAD, without the zeros at the end of the MAD.
-const DREQ: &str = "\
-    6400ffff00000001800000028001000000000001010702030000000000000004656d9fed0015000000000000ed9f6d650fc9\
-    8b18000018";
-
-/// Its reply. BTH, DETH and MAD, without the zeros at the end of the MAD.
-const DREP: &str = "\
-    6400ffff00000001800000018001000000000001010702030000000000000004656d9fed00160000000000000fc98b18ed9f\
-    6d65";
-
-/// Nobody listens on TCP port 9999. BTH, DETH and MAD, without the zeros at the end of the MAD.
-const REJ: &str = "\
-    6400ffff000000018000000c8001000000000001010702030000000000000004656d9fe4001200000000000000000000e49f\
-    6d6500000008";
-
-/// The packet a text above stands for, with an ICRC of zeros.
+/// The packet a text stands for, with an ICRC of zeros.
 fn packet(text: &str) -> [u8; 20 + 256 + 4] {
     let mut octets = [0; 280];
     let text = hex(text);

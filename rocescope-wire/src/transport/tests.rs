@@ -190,3 +190,31 @@ fn a_nak_reads_as_one() {
         (Qpn::new(5), Psn::new(9), Some(0x0403_0201))
     );
 }
+
+#[test]
+#[ignore = "a measurement: run with --release --ignored --nocapture"]
+fn nanoseconds_per_packet() {
+    use std::hint::black_box;
+    let rounds = 20_000_000;
+    for (name, opcode, wire_len) in [
+        ("SEND ONLY", 0x04, 48),
+        ("WRITE ONLY", 0x0a, 48),
+        ("ACK", 0x11, 20),
+    ] {
+        let octets = octets::<48>(opcode, 0);
+        let begin = std::time::Instant::now();
+        for _ in 0..rounds {
+            let packet = TransportPacket::decode(black_box(&octets), black_box(wire_len))
+                .expect("a BTH is there");
+            black_box((
+                packet.psn(),
+                packet.payload_len(),
+                packet.fault(),
+                packet.aeth(),
+                packet.reth(),
+            ));
+        }
+        let ns = begin.elapsed().as_secs_f64() * 1e9 / f64::from(rounds);
+        std::println!("{name}: {ns:.1} ns to decode, judge and read");
+    }
+}

@@ -54,6 +54,16 @@ pub enum SourceError {
         /// The command that makes a readable file of it.
         convert: &'static str,
     },
+    /// More files than can be read at once.
+    #[error(
+        "{path}: is one file more than the {most} that can be merged: merge some of them first with `mergecap -w ALL FILES`"
+    )]
+    TooMany {
+        /// As given.
+        path: String,
+        /// How many can be.
+        most: usize,
+    },
     /// Any other failure of the operating system.
     #[error("{path}: cannot be read: {error}")]
     Io {

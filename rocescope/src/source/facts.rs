@@ -212,10 +212,9 @@ impl SourceFacts {
     pub fn problems(&self) -> Vec<String> {
         let mut lines = self.unknown_links();
         if self.untimed_frames > 0 {
-            let frames = self.untimed_frames;
+            let (path, frames) = (&self.path, count(self.untimed_frames, "frame"));
             lines.push(format!(
-                "{}: {frames} frames have no usable time: they take that of the frame before",
-                self.path
+                "{path}: {frames} without a time: taken to be of the time of the frame before"
             ));
         }
         lines.extend(self.problems.iter().map(|(_, line, more)| match more {
@@ -236,16 +235,23 @@ impl SourceFacts {
             .take(UNKNOWN_LINK_LINES)
             .map(|(index, interface)| {
                 let name = interface.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-                let (path, LinkType(link), frames) = (&self.path, interface.link, interface.frames);
-                format!("{path}: link type {link} of interface {index}{name} is not known here: {frames} frames not analysed")
+                let (path, LinkType(link)) = (&self.path, interface.link);
+                let frames = count(interface.frames, "frame");
+                format!("{path}: link type {link} of interface {index}{name} is not known here: {frames} not analysed")
             })
             .collect();
         let (more, frames) = unknown()
             .skip(UNKNOWN_LINK_LINES)
             .fold((0, 0), |(n, f), (_, i)| (n + 1, f + i.frames));
         if more > 0 {
-            let path = &self.path;
-            lines.push(format!("{path}: {more} more interfaces have unknown link types: {frames} frames not analysed"));
+            let (path, more, frames) = (
+                &self.path,
+                count(more, "more interface"),
+                count(frames, "frame"),
+            );
+            lines.push(format!(
+                "{path}: {more} of unknown link types: {frames} not analysed"
+            ));
         }
         lines
     }
@@ -279,6 +285,12 @@ impl From<&SourceFacts> for report::Source {
             },
         }
     }
+}
+
+/// `1 frame`, `2 frames`.
+pub(super) fn count(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 /// Whether frames of this link type can be analysed.

@@ -7,9 +7,11 @@
 mod error;
 mod facts;
 mod input;
+pub mod merge;
 
 mod pcap;
 mod pcapng;
+mod pieces;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -18,11 +20,13 @@ pub mod write;
 
 use rocescope_core::Time;
 use rocescope_core::encap::LinkType;
+use std::io::Read;
 use std::path::Path;
 
 pub use error::SourceError;
 pub use facts::{InterfaceFacts, SourceFacts};
-pub use input::{MAX_RECORD, PIECE};
+pub use merge::Merge;
+pub use pieces::{MAX_RECORD, PIECE};
 
 /// The way a frame went through the interface that captured it, where the capture says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,7 +122,21 @@ pub trait Source: Send {
 /// # Errors
 /// [`SourceError`] where the file cannot be read or is not a capture. A damaged or cut capture is no error.
 pub fn open(path: &Path) -> Result<Box<dyn Source>, SourceError> {
-    let opened = input::open(path)?;
+    recognise(input::open(path)?)
+}
+
+/// Reads a capture from anything that gives octets; `name` stands for a path in facts and errors.
+///
+/// # Errors
+/// As [`open`].
+pub fn read_from(
+    name: &str,
+    input: impl Read + Send + 'static,
+) -> Result<Box<dyn Source>, SourceError> {
+    recognise(input::from_reader(Path::new(name), input, None)?)
+}
+
+fn recognise(opened: input::Opened) -> Result<Box<dyn Source>, SourceError> {
     match opened.kind()? {
         input::Kind::Pcap(header) => Ok(Box::new(pcap::open(opened, &header))),
         input::Kind::Pcapng => Ok(Box::new(pcapng::open(opened))),

@@ -1,15 +1,18 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, each section with its own byte order and interfaces.
 //!
-//! Blocks are walked by their lengths, so that a block that cannot be used costs itself only. The fixed parts of packet
-//! blocks are read here: pcap-parser refuses the whole block where an option is damaged, does not know the obsolete
-//! Packet Block, and decodes options of big-endian sections as little-endian. Lists of options are taken apart by it.
+//! Blocks are walked by their lengths, so that a block that cannot be used costs itself only. Lists of options are taken
+//! apart by pcap-parser; their values are read here, for it takes those of big-endian sections as little-endian.
+
+mod order;
+mod packet;
 
 use super::facts::{Problem, SourceFacts};
-use super::input::{Capture, Format, MAX_RECORD, Opened, Rest};
+use super::input::Opened;
+use super::pieces::{Capture, Format, MAX_RECORD, Rest};
 use super::unit::Unit;
-use super::{Direction, Entry, FrameEntry, InterfaceFacts};
-use pcap_parser::pcapng::{parse_option_be, parse_option_le};
-use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, PcapError, SHB_MAGIC, SPB_MAGIC};
+use super::{Entry, InterfaceFacts};
+use order::Order;
+use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 use rocescope_core::Time;
 use rocescope_core::encap::LinkType;
 use rocescope_core::time::SECOND_NS;
@@ -27,7 +30,6 @@ const MOST_OFFSET: u64 = 1 << 33;
 
 /// Codes of options, by the kind of block they stand in.
 mod code {
-    pub(super) const END: u16 = 0;
     pub(super) const IF_NAME: u16 = 2;
     pub(super) const IF_TSRESOL: u16 = 9;
     pub(super) const IF_TSOFFSET: u16 = 14;
@@ -36,66 +38,6 @@ mod code {
     pub(super) const ISB_STARTTIME: u16 = 2;
     pub(super) const ISB_IFDROP: u16 = 5;
     pub(super) const ISB_OSDROP: u16 = 7;
-}
-
-/// The order of octets in a section.
-#[derive(Clone, Copy, Default)]
-struct Order {
-    big_endian: bool,
-}
-
-impl Order {
-    #[inline]
-    fn u32(self, octets: [u8; 4]) -> u32 {
-        if self.big_endian {
-            u32::from_be_bytes(octets)
-        } else {
-            u32::from_le_bytes(octets)
-        }
-    }
-
-    fn u16_at(self, octets: &[u8], at: usize) -> Option<u16> {
-        let octets = *octets.get(at..)?.first_chunk()?;
-        Some(if self.big_endian {
-            u16::from_be_bytes(octets)
-        } else {
-            u16::from_le_bytes(octets)
-        })
-    }
-
-    fn u32_at(self, octets: &[u8], at: usize) -> Option<u32> {
-        Some(self.u32(*octets.get(at..)?.first_chunk()?))
-    }
-
-    fn u64(self, octets: &[u8]) -> Option<u64> {
-        let octets = octets.try_into().ok()?;
-        Some(if self.big_endian {
-            u64::from_be_bytes(octets)
-        } else {
-            u64::from_le_bytes(octets)
-        })
-    }
-
-    /// Calls `each` with the code and value of every option; false where an option runs past the end.
-    fn options(self, mut octets: &[u8], mut each: impl FnMut(u16, &[u8])) -> bool {
-        while !octets.is_empty() {
-            let parse = if self.big_endian {
-                parse_option_be
-            } else {
-                parse_option_le
-            };
-            let Ok::<_, pcap_parser::nom::Err<PcapError<&[u8]>>>((rest, option)) = parse(octets)
-            else {
-                return false;
-            };
-            if option.code.0 == code::END {
-                break;
-            }
-            each(option.code.0, option.as_bytes().unwrap_or_default());
-            octets = rest;
-        }
-        true
-    }
 }
 
 /// What is needed of an interface to read its frames.
@@ -146,19 +88,6 @@ struct Block<'a> {
     start: usize,
     /// Where the block begins in the stream.
     offset: u64,
-}
-
-/// The fixed part of a packet block.
-struct Packet {
-    interface: u32,
-    /// High and low half of the timestamp.
-    time: Option<(u32, u32)>,
-    len: u32,
-    wire_len: u32,
-    /// Where the frame begins in the body.
-    start: usize,
-    /// Frames lost since the one before.
-    lost: u64,
 }
 
 impl Format for Pcapng {
@@ -377,134 +306,6 @@ impl Pcapng {
         Some(())
     }
 
-    #[inline]
-    fn enhanced_packet(&self, body: &[u8]) -> Option<Packet> {
-        let ([interface, high, low, len, wire_len], _) = body.first_chunk::<20>()?.as_chunks::<4>()
-        else {
-            return None;
-        };
-        let read = |octets: &[u8; 4]| self.order.u32(*octets);
-        let time = Some((read(high), read(low)));
-        Some(Packet {
-            interface: read(interface),
-            time,
-            len: read(len),
-            wire_len: read(wire_len),
-            start: 20,
-            lost: 0,
-        })
-    }
-
-    fn simple_packet(&self, body: &[u8]) -> Option<Packet> {
-        let wire_len = self.order.u32_at(body, 0)?;
-        let snaplen = self
-            .interfaces
-            .get(self.first_interface)
-            .map_or(0, |interface| interface.snaplen);
-        let len = if snaplen == 0 {
-            wire_len
-        } else {
-            wire_len.min(snaplen)
-        };
-        Some(Packet {
-            interface: 0,
-            time: None,
-            len,
-            wire_len,
-            start: 4,
-            lost: 0,
-        })
-    }
-
-    fn old_packet(&self, body: &[u8]) -> Option<Packet> {
-        let lost = match self.order.u16_at(body, 2)? {
-            // Not known.
-            u16::MAX => 0,
-            lost => lost.into(),
-        };
-        let interface = self.order.u16_at(body, 0)?.into();
-        let packet = self.enhanced_packet(body)?;
-        Some(Packet {
-            interface,
-            lost,
-            ..packet
-        })
-    }
-
-    #[inline]
-    fn packet(
-        &mut self,
-        block: Block<'_>,
-        packet: &Packet,
-        facts: &mut SourceFacts,
-        entries: &mut Vec<Entry>,
-    ) {
-        let index = self
-            .first_interface
-            .saturating_add(packet.interface as usize);
-        let (Some(interface), Some(about)) = (
-            self.interfaces.get_mut(index),
-            facts.interfaces.get_mut(index),
-        ) else {
-            return undescribed(block, packet, facts);
-        };
-        about.frames += 1;
-        let room = block.body.len() - packet.start;
-        let len = packet.len.min(u32::try_from(room).unwrap_or(u32::MAX));
-        let wire_len = packet.wire_len.max(len);
-        if len != packet.len || wire_len != packet.wire_len {
-            odd_length(block, packet, len, facts);
-        }
-        let (mut lost, mut direction) = (packet.lost, Direction::Unknown);
-        let options = block
-            .body
-            .get(packet.start + len.next_multiple_of(4) as usize..)
-            .unwrap_or_default();
-        if !options.is_empty() && packet.time.is_some() {
-            let whole = self.order.options(options, |code, value| match code {
-                code::PACKET_FLAGS => {
-                    direction = self.order.u32_at(value, 0).map_or(direction, direction_of);
-                }
-                code::PACKET_DROPCOUNT => lost = self.order.u64(value).unwrap_or(lost),
-                _ => {}
-            });
-            if !whole {
-                damaged_options(block, facts);
-            }
-        }
-        let at = match packet.time.and_then(|time| interface.time(time)) {
-            Some(at) => {
-                if !facts.tally.timed() {
-                    give_time(entries, at);
-                }
-                facts.tally.time(at.0);
-                at
-            }
-            None => {
-                facts.untimed_frames += u64::from(packet.time.is_none());
-                facts.tally.previous()
-            }
-        };
-        if lost > 0 {
-            interface.lost = interface.lost.saturating_add(lost);
-            let from = interface.previous.unwrap_or(at);
-            lose(index, from, at, lost, facts, entries);
-        }
-        interface.previous = Some(at);
-        interface.since.get_or_insert(at);
-        entries.push(Entry::Frame(FrameEntry {
-            number: facts.tally.frame(len, wire_len),
-            at,
-            interface: index as u32,
-            link: interface.link,
-            start: (block.start + packet.start) as u32,
-            len,
-            wire_len,
-            source: 0,
-            direction,
-        }));
-    }
-
     fn statistics(
         &mut self,
         block: Block<'_>,
@@ -577,25 +378,6 @@ fn lose(
     });
 }
 
-/// Gives the first time of a source to the frames before it that have none.
-#[cold]
-fn give_time(entries: &mut [Entry], time: Time) {
-    for entry in entries {
-        if let Entry::Frame(frame) = entry {
-            frame.at = time;
-        }
-    }
-}
-
-/// The direction in epb_flags, bits 0 and 1.
-fn direction_of(flags: u32) -> Direction {
-    match flags & 3 {
-        1 => Direction::Inbound,
-        2 => Direction::Outbound,
-        _ => Direction::Unknown,
-    }
-}
-
 #[cold]
 fn damaged_options(block: Block<'_>, facts: &mut SourceFacts) {
     let Block { kind, offset, .. } = block;
@@ -603,32 +385,4 @@ fn damaged_options(block: Block<'_>, facts: &mut SourceFacts) {
         Problem::Options,
         format_args!("options of the block of type {kind:#x} at byte offset {offset} run past its end: those before are used"),
     );
-}
-
-#[cold]
-fn undescribed(block: Block<'_>, packet: &Packet, facts: &mut SourceFacts) {
-    let (offset, interface) = (block.offset, packet.interface);
-    facts.problem(
-        Problem::Interface,
-        format_args!("frame at byte offset {offset} is of interface {interface}, which is not described: not analysed"),
-    );
-}
-
-#[cold]
-fn odd_length(block: Block<'_>, packet: &Packet, len: u32, facts: &mut SourceFacts) {
-    let offset = block.offset;
-    if len < packet.len {
-        let claim = packet.len;
-        facts.problem(
-            Problem::FrameAboveBlock,
-            format_args!("block at byte offset {offset} says it holds {claim} octets of a frame and has room for {len}: these are used"),
-        );
-    }
-    if len > packet.wire_len {
-        let wire_len = packet.wire_len;
-        facts.problem(
-            Problem::LengthAboveWire,
-            format_args!("block at byte offset {offset} holds {len} octets of a frame of {wire_len}: taken as a whole frame of {len}"),
-        );
-    }
 }

@@ -1,14 +1,17 @@
 //! Captures of every format and with every damage, made by the writer.
 
 use super::write::{ByteOrder, InterfaceOptions, PacketOptions, PcapWriter, PcapngWriter};
-use super::{Batch, Direction, Entry, FrameEntry, Source, SourceError, SourceFacts, open};
+use super::{
+    Batch, Direction, Entry, FrameEntry, Source, SourceError, SourceFacts, open, read_from,
+};
 use rocescope_core::Time;
 use rocescope_core::encap::LinkType;
-use std::io::Write as _;
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
 mod damage;
 mod formats;
+mod refusals;
 
 /// What was read: frames with their octets, losses, and the facts.
 struct Read {
@@ -40,9 +43,7 @@ fn drain(mut source: Box<dyn Source>) -> Read {
 }
 
 fn open_octets(octets: &[u8]) -> Result<Read, SourceError> {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(octets).unwrap();
-    open(file.path()).map(drain)
+    read_from("trace", Cursor::new(octets.to_vec())).map(drain)
 }
 
 fn read(octets: &[u8]) -> Read {
@@ -86,6 +87,16 @@ fn as_pcapng(order: ByteOrder, options: &InterfaceOptions<'_>) -> Vec<u8> {
             .unwrap();
     }
     writer.into_inner()
+}
+
+/// Gives one octet at a time, as a slow pipe does.
+struct Drops(Cursor<Vec<u8>>);
+
+impl std::io::Read for Drops {
+    fn read(&mut self, octets: &mut [u8]) -> std::io::Result<usize> {
+        let room = octets.len().min(1);
+        self.0.read(&mut octets[..room])
+    }
 }
 
 fn gzip(octets: &[u8]) -> Vec<u8> {

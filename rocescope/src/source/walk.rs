@@ -2,13 +2,14 @@
 //!
 //! It reads in the same pieces as a source does, so that what a source costs beyond it is its own work.
 
-use super::input::PIECE;
-use super::pcap::{FILE_HEADER, RECORD_HEADER, RecordHeader};
+use super::pcap::FILE_HEADER;
+use super::pieces::PIECE;
+use pcap_parser::pcap::{parse_pcap_frame, parse_pcap_frame_be};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Steps over the records of an uncompressed pcap file; the frames and the octets captured of them.
+/// Steps over the records of an uncompressed pcap file, none of them larger than a piece; the frames and the octets captured of them.
 ///
 /// # Errors
 /// Those of reading, and [`io::ErrorKind::InvalidData`] for anything but a pcap file.
@@ -24,6 +25,11 @@ pub fn walk(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 fn records<const BIG_ENDIAN: bool>(file: &mut File) -> io::Result<(u64, u64)> {
+    let parse = if BIG_ENDIAN {
+        parse_pcap_frame_be
+    } else {
+        parse_pcap_frame
+    };
     let mut octets = vec![0; PIECE];
     let (mut frames, mut captured) = (0, 0);
     let mut begin = 0;
@@ -32,18 +38,14 @@ fn records<const BIG_ENDIAN: bool>(file: &mut File) -> io::Result<(u64, u64)> {
         if count == 0 {
             return Ok((frames, captured));
         }
-        let piece = octets.get(..begin + count).unwrap_or_default();
-        let mut at = 0;
-        while let Some(header) = RecordHeader::at::<BIG_ENDIAN>(piece, at) {
-            let next = at + RECORD_HEADER + header.len as usize;
-            if next > piece.len() {
-                break;
-            }
+        let filled = begin + count;
+        let mut left = octets.get(..filled).unwrap_or_default();
+        while let Ok((next, record)) = parse(left) {
             frames += 1;
-            captured += u64::from(header.len);
-            at = next;
+            captured += u64::from(record.caplen);
+            left = next;
         }
-        octets.copy_within(at..begin + count, 0);
-        begin = begin + count - at;
+        begin = left.len();
+        octets.copy_within(filled - begin..filled, 0);
     }
 }

@@ -3,8 +3,8 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::*;
 use crate::aeth::AethKind;
+use crate::build::*;
 use crate::hex::hex;
 use crate::icrc::{Carrier, IcrcState, check};
 use crate::vectors::{CNP_CX4LX, ROCEV1_ACK, ROCEV1_WRITE, UC_IPV6, WITHOUT_PAD};
