@@ -6,13 +6,13 @@ use crate::encap::{Carrier, Located};
 use crate::event::{Event, EventKind};
 use crate::finding::{self, Findings, View};
 use crate::flow::answer::{Answer, AnswerKind};
-use crate::flow::cm::CmBook;
+use crate::flow::cm::{CmBook, Managed};
 use crate::flow::pairing::{self, Unpaired};
 use crate::flow::stream::{Icrc, PacketFacts, Stream, StreamKey};
 use crate::flow::table::Table;
 use crate::report::{EcnCounts, EndedBy, Finding, FrameRef, IcrcCounts, PairedBy, RequesterTotals, Subject};
 use crate::settings::Settings;
-use rocescope_wire::{AethKind, Opcode, Operation, Part, Qpn, Role, Transport, TransportPacket, icrc};
+use rocescope_wire::{AethKind, Opcode, Operation, Part, Qpn, Role, Transport, TransportPacket, cm::CmMessage, icrc};
 use std::sync::Arc;
 
 const CNP: Opcode = Opcode(0x81);
@@ -212,15 +212,41 @@ impl Partition {
                     stream.count_source_qpn(deth.src_qpn());
                 }
                 if facts.info.transport == Transport::Ud && packet.dest_qpn() == Qpn::GSI {
-                    self.management(facts, packet);
+                    self.management(id, facts, packet);
                 }
             }
         }
     }
 
     /// A MAD: connection management.
-    fn management(&mut self, facts: &PacketFacts, packet: &TransportPacket<'_>) {
-        let _ = (facts, packet);
+    fn management(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
+        let Some(key) = self.table.get(id).map(|stream| stream.key) else { return };
+        let Some(message) = packet.mad().and_then(CmMessage::decode) else { return };
+        match self.cm.on_message(key.src, key.dst, &message) {
+            Managed::Connected(streams) => self.connected(streams, facts),
+            Managed::Disconnected(streams) => {
+                for key in streams {
+                    if let Some(stream) = self.table.find(&key).and_then(|id| self.table.get_mut(id)) {
+                        stream.disconnected = Some(facts.at);
+                    }
+                }
+            }
+            Managed::Nothing => {}
+        }
+    }
+
+    /// CM set up two queue pairs: whoever used their numbers before is gone.
+    fn connected(&mut self, streams: [StreamKey; 2], facts: &PacketFacts) {
+        for key in streams {
+            if let Some(old) = self.table.find(&key) {
+                self.release(old);
+                self.table.retire(old);
+                if let Some(stream) = self.table.get_mut(old) {
+                    stream.disconnected.get_or_insert(facts.at);
+                    self.unpaired.remove(old, stream);
+                }
+            }
+        }
     }
 
     fn request(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
@@ -333,7 +359,8 @@ impl Partition {
         (one.requester.paired, other.requester.paired) = (true, true);
         self.unpaired.remove(a, one);
         self.unpaired.remove(b, other);
-        let pmtu = one.requester.pmtu.max(other.requester.pmtu);
+        let agreed = self.cm.of(one.key.dst, one.key.dest_qpn).map_or(0, |conversation| conversation.facts.pmtu);
+        let pmtu = one.requester.pmtu.max(other.requester.pmtu).max(if by == PairedBy::Cm { agreed } else { 0 });
         one.requester.learn_pmtu(pmtu);
         other.requester.learn_pmtu(pmtu);
         let (from_one, from_other) = (one.courting.take(), other.courting.take());

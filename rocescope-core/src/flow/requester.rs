@@ -26,6 +26,9 @@ const UNDECIDED_NS: u64 = SECOND_NS;
 /// Requests that asked for an answer and wait for it, a stream.
 const MOST_ASKS: usize = 1_024;
 
+/// A sender that counts its IP ids sends no more than this many other packets in between.
+const MOST_ID_STEP: i16 = 4_096;
+
 /// Counts of the request side.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Counts {
@@ -78,7 +81,8 @@ impl IpIds {
     /// Whether `packet` was sent before the newest packet seen.
     pub(crate) fn is_older(self, packet: &PacketFacts) -> bool {
         match (self.newest, packet.ip_id) {
-            (Some(newest), Some(id)) if self.count_up() => (id.wrapping_sub(newest) as i16) < 0,
+            // A larger step back is another counter or a damaged id, not an order.
+            (Some(newest), Some(id)) if self.count_up() => (-MOST_ID_STEP..0).contains(&(id.wrapping_sub(newest) as i16)),
             _ => false,
         }
     }
@@ -90,9 +94,9 @@ impl IpIds {
         if let Some(newest) = self.newest {
             let step = id.wrapping_sub(newest) as i16;
             if in_order {
-                self.score = if (1..=4_096).contains(&step) { (self.score + 1).min(100) } else { (self.score - 4).max(-100) };
+                self.score = if (1..=MOST_ID_STEP).contains(&step) { (self.score + 1).min(100) } else { (self.score - 4).max(-100) };
             }
-            if step < 0 && self.count_up() {
+            if (-MOST_ID_STEP..0).contains(&step) && self.count_up() {
                 return;
             }
         }
