@@ -30,7 +30,9 @@ impl Histogram {
     /// The value that `millionths` of the values do not exceed, within the resolution.
     fn quantile(&self, millionths: u64) -> u64 {
         let Some(counts) = &self.counts else { return 0 };
-        let rank = (u128::from(self.count) * u128::from(millionths)).div_ceil(1_000_000).max(1) as u64;
+        let rank = (u128::from(self.count) * u128::from(millionths))
+            .div_ceil(1_000_000)
+            .max(1) as u64;
         let mut seen = 0;
         for (index, count) in counts.iter().enumerate() {
             seen += u64::from(*count);
@@ -101,7 +103,9 @@ mod tests {
     #[test]
     fn quantiles_of_a_ramp() {
         let mut histogram = Histogram::default();
-        for ns in 1..=1_000 { histogram.record(ns * 1_000); }
+        for ns in 1..=1_000 {
+            histogram.record(ns * 1_000);
+        }
         let report = histogram.report().expect("values were recorded");
         assert_eq!((report.count, report.max), (1_000, 1_000_000));
         assert!((500_000..540_000).contains(&report.p50));

@@ -4,7 +4,8 @@ use crate::flow::requester::Requester;
 use crate::flow::stream::Stream;
 use crate::partition::{PacketTotals, Partition};
 use crate::report::{
-    self, Connection, EndedBy, Finding, IcrcCounts, Latencies, NearerTo, RequesterTotals, Severity, Subject, Totals,
+    self, Connection, EndedBy, Finding, IcrcCounts, Latencies, NearerTo, RequesterTotals, Severity,
+    Subject, Totals,
 };
 use crate::{Address, Time};
 use std::collections::BTreeMap;
@@ -47,24 +48,41 @@ pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
         }
     }
     rows.sort_unstable();
-    let number: BTreeMap<(usize, u32), u64> =
-        rows.iter().enumerate().map(|(number, (_, _, _, part, id))| ((*part, *id), number as u64)).collect();
+    let number: BTreeMap<(usize, u32), u64> = rows
+        .iter()
+        .enumerate()
+        .map(|(number, (_, _, _, part, id))| ((*part, *id), number as u64))
+        .collect();
     for (_, _, _, part, id) in &rows {
         let part_of = &parts[*part];
-        let Some(stream) = part_of.table.get(*id) else { continue };
+        let Some(stream) = part_of.table.get(*id) else {
+            continue;
+        };
         let peer = stream.peer.and_then(|peer| part_of.table.get(peer));
         fold(&mut outcome.totals.requester, stream);
-        outcome.streams.push(stream_row(number[&(*part, *id)], stream, peer));
+        outcome
+            .streams
+            .push(stream_row(number[&(*part, *id)], stream, peer));
     }
     for (_, _, _, part, id) in &rows {
         let part_of = &parts[*part];
-        let Some(stream) = part_of.table.get(*id) else { continue };
+        let Some(stream) = part_of.table.get(*id) else {
+            continue;
+        };
         let Some(peer_id) = stream.peer else { continue };
         let (own, other) = (number[&(*part, *id)], number.get(&(*part, peer_id)));
-        let (Some(other), Some(peer)) = (other, part_of.table.get(peer_id)) else { continue };
+        let (Some(other), Some(peer)) = (other, part_of.table.get(peer_id)) else {
+            continue;
+        };
         if own < *other {
             let connection = outcome.connections.len() as u64;
-            outcome.connections.push(connection_row(connection, [own, *other], stream, peer, part_of));
+            outcome.connections.push(connection_row(
+                connection,
+                [own, *other],
+                stream,
+                peer,
+                part_of,
+            ));
         }
     }
     number_findings(&mut outcome);
@@ -75,20 +93,41 @@ pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
 fn number_findings(outcome: &mut Outcome) {
     let mut numbers: BTreeMap<(Address, Address, u32), Vec<(u64, u64)>> = BTreeMap::new();
     for stream in &outcome.streams {
-        numbers.entry((stream.src, stream.dst, stream.dest_qpn)).or_default().push((stream.first_ns, stream.id));
+        numbers
+            .entry((stream.src, stream.dst, stream.dest_qpn))
+            .or_default()
+            .push((stream.first_ns, stream.id));
     }
     for finding in &mut outcome.findings {
-        if let Subject::Stream { stream, src, dst, dest_qpn, .. } = &mut finding.subject {
+        if let Subject::Stream {
+            stream,
+            src,
+            dst,
+            dest_qpn,
+            ..
+        } = &mut finding.subject
+        {
             let known = numbers.get(&(*src, *dst, *dest_qpn));
-            let owner = known.and_then(|list| list.iter().rev().find(|(first, _)| *first <= finding.first_ns).or(list.first()));
+            let owner = known.and_then(|list| {
+                list.iter()
+                    .rev()
+                    .find(|(first, _)| *first <= finding.first_ns)
+                    .or(list.first())
+            });
             *stream = owner.map(|(_, id)| *id);
         }
     }
     outcome.findings.sort_by(|a, b| {
         let by = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.first_ns);
-        by(a).cmp(&by(b)).then_with(|| a.id.cmp(b.id)).then_with(|| a.key.cmp(&b.key))
+        by(a)
+            .cmp(&by(b))
+            .then_with(|| a.id.cmp(b.id))
+            .then_with(|| a.key.cmp(&b.key))
     });
-    for finding in outcome.findings.drain(MOST_FINDINGS.min(outcome.findings.len())..) {
+    for finding in outcome
+        .findings
+        .drain(MOST_FINDINGS.min(outcome.findings.len())..)
+    {
         *outcome.findings_only_counted.entry(finding.id).or_default() += 1;
     }
 }
@@ -134,7 +173,11 @@ fn add_requester(sum: &mut RequesterTotals, more: &RequesterTotals) {
 pub(crate) fn fold(sum: &mut RequesterTotals, stream: &Stream) {
     let requests = &stream.requester;
     let counts = &requests.counts;
-    let request_bytes = if counts.packets > 0 { stream.wire_bytes } else { 0 };
+    let request_bytes = if counts.packets > 0 {
+        stream.wire_bytes
+    } else {
+        0
+    };
     add_requester(
         sum,
         &RequesterTotals {
@@ -156,10 +199,21 @@ pub(crate) fn fold(sum: &mut RequesterTotals, stream: &Stream) {
 }
 
 fn stream_row(id: u64, stream: &Stream, peer: Option<&Stream>) -> report::Stream {
-    let transport = stream.opcodes.iter().max_by_key(|(opcode, count)| (*count, std::cmp::Reverse(opcode.0)));
-    let transport = transport.and_then(|(opcode, _)| opcode.info()).map_or("unknown", |info| info.transport.name());
+    let transport = stream
+        .opcodes
+        .iter()
+        .max_by_key(|(opcode, count)| (*count, std::cmp::Reverse(opcode.0)));
+    let transport = transport
+        .and_then(|(opcode, _)| opcode.info())
+        .map_or("unknown", |info| info.transport.name());
     let opcodes = stream.opcodes.iter().map(|(opcode, count)| {
-        (opcode.info().map_or_else(|| format!("UNKNOWN_{:#04x}", opcode.0), |info| info.name.to_owned()), count)
+        (
+            opcode.info().map_or_else(
+                || format!("UNKNOWN_{:#04x}", opcode.0),
+                |info| info.name.to_owned(),
+            ),
+            count,
+        )
     });
     let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
     for (name, count) in opcodes {
@@ -183,15 +237,31 @@ fn stream_row(id: u64, stream: &Stream, peer: Option<&Stream>) -> report::Stream
         opcodes: by_name,
         requester: requester_row(&stream.requester),
         responder: responder_row(stream, peer.map(|peer| &peer.requester)),
-        ecn: report::EcnCounts { not_ect: stream.ecn[0], ect1: stream.ecn[1], ect0: stream.ecn[2], ce: stream.ecn[3] },
-        icrc: IcrcCounts { good: stream.icrc[0], bad: stream.icrc[1], unverifiable: stream.icrc[2] },
+        ecn: report::EcnCounts {
+            not_ect: stream.ecn[0],
+            ect1: stream.ecn[1],
+            ect0: stream.ecn[2],
+            ce: stream.ecn[3],
+        },
+        icrc: IcrcCounts {
+            good: stream.icrc[0],
+            bad: stream.icrc[1],
+            unverifiable: stream.icrc[2],
+        },
         cnps: stream.cnps,
         source_qpns: stream.source_qpns.clone(),
     }
 }
 
 /// Operations in the order in which the request side counts them.
-const OPERATIONS: [&str; 6] = ["SEND", "RDMA_WRITE", "RDMA_READ", "ATOMIC", "FLUSH", "ATOMIC_WRITE"];
+const OPERATIONS: [&str; 6] = [
+    "SEND",
+    "RDMA_WRITE",
+    "RDMA_READ",
+    "ATOMIC",
+    "FLUSH",
+    "ATOMIC_WRITE",
+];
 
 fn requester_row(requests: &Requester) -> report::Requester {
     let counts = &requests.counts;
@@ -200,8 +270,19 @@ fn requester_row(requests: &Requester) -> report::Requester {
         packets: counts.packets,
         messages: counts.messages,
         broken_messages: counts.broken_messages,
-        operations: OPERATIONS.iter().zip(requests.operations).filter(|(_, count)| *count > 0).map(|(name, count)| (*name, count)).collect(),
-        message_sizes: requests.sizes.iter().enumerate().filter(|(_, count)| **count > 0).map(|(power, count)| (1u64 << power, u64::from(*count))).collect(),
+        operations: OPERATIONS
+            .iter()
+            .zip(requests.operations)
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| (*name, count))
+            .collect(),
+        message_sizes: requests
+            .sizes
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(power, count)| (1u64 << power, u64::from(*count)))
+            .collect(),
         first_psn: requests.started.then(|| requests.first.get()),
         highest_psn: requests.started.then(|| requests.high.get()),
         pmtu: Some(requests.pmtu).filter(|pmtu| *pmtu > 0),
@@ -229,14 +310,22 @@ fn requester_row(requests: &Requester) -> report::Requester {
             advancing: places.advancing,
         },
         stalled_ns: counts.stalled_ns,
-        recoveries: requests.repairing.first.iter().chain(&requests.repairing.last).cloned().collect(),
+        recoveries: requests
+            .repairing
+            .first
+            .iter()
+            .chain(&requests.repairing.last)
+            .cloned()
+            .collect(),
         losses_by_second: requests.losses_by_second.clone(),
     }
 }
 
 fn responder_row(stream: &Stream, answered: Option<&Requester>) -> report::Responder {
     let own = &stream.responder;
-    let responses = answered.map(|requests| requests.reads.counts).unwrap_or_default();
+    let responses = answered
+        .map(|requests| requests.reads.counts)
+        .unwrap_or_default();
     report::Responder {
         packets: own.packets,
         acks: own.acks,
@@ -257,7 +346,13 @@ fn responder_row(stream: &Stream, answered: Option<&Requester>) -> report::Respo
     }
 }
 
-fn connection_row(id: u64, streams: [u64; 2], one: &Stream, other: &Stream, part: &Partition) -> Connection {
+fn connection_row(
+    id: u64,
+    streams: [u64; 2],
+    one: &Stream,
+    other: &Stream,
+    part: &Partition,
+) -> Connection {
     let conversation = part.cm.of(one.key.dst, one.key.dest_qpn);
     let sides = [&one.requester, &other.requester];
     let mut measured = crate::flow::answer::Measured::default();
@@ -270,9 +365,18 @@ fn connection_row(id: u64, streams: [u64; 2], one: &Stream, other: &Stream, part
             measured.turn.merge(&own.turn);
         }
     }
-    let ask = if measured.ack.count() > 0 { &measured.ack } else { &measured.read_first };
-    let timeout = sides.iter().flat_map(|side| side.repairing.first.iter().chain(&side.repairing.last));
-    let shortest = timeout.filter(|recovery| recovery.trigger == report::Trigger::Timeout).filter_map(|recovery| recovery.gaps_ns.iter().min().copied()).min();
+    let ask = if measured.ack.count() > 0 {
+        &measured.ack
+    } else {
+        &measured.read_first
+    };
+    let timeout = sides
+        .iter()
+        .flat_map(|side| side.repairing.first.iter().chain(&side.repairing.last));
+    let shortest = timeout
+        .filter(|recovery| recovery.trigger == report::Trigger::Timeout)
+        .filter_map(|recovery| recovery.gaps_ns.iter().min().copied())
+        .min();
     let cm = conversation.map(|conversation| conversation.facts);
     let first = one.first_at.min(other.first_at);
     let last = one.last_at.max(other.last_at);
@@ -294,13 +398,19 @@ fn connection_row(id: u64, streams: [u64; 2], one: &Stream, other: &Stream, part
         request_to_answer_ns: ask.median(),
         answer_to_request_ns: measured.turn.median(),
         nearer_to: nearer(ask, &measured.turn),
-        effective_timeout_ns: cm.map(|cm| cm.ack_timeout_ns).filter(|timeout| *timeout > 0).or(shortest),
+        effective_timeout_ns: cm
+            .map(|cm| cm.ack_timeout_ns)
+            .filter(|timeout| *timeout > 0)
+            .or(shortest),
         last_acknowledged: sides.map(|side| side.acked.map(rocescope_wire::Psn::get)),
     }
 }
 
 /// The end with the smaller share of the round trip.
-fn nearer(ask: &crate::histogram::Histogram, turn: &crate::histogram::Histogram) -> Option<NearerTo> {
+fn nearer(
+    ask: &crate::histogram::Histogram,
+    turn: &crate::histogram::Histogram,
+) -> Option<NearerTo> {
     if ask.count() < LEAST_TURNS || turn.count() < LEAST_TURNS {
         return None;
     }
@@ -317,13 +427,19 @@ fn nearer(ask: &crate::histogram::Histogram, turn: &crate::histogram::Histogram)
 impl Partition {
     /// Ids of all streams.
     pub(crate) fn ids(&self) -> Vec<u32> {
-        (0..self.table.streams.len() as u32).filter(|id| self.table.get(*id).is_some()).collect()
+        (0..self.table.streams.len() as u32)
+            .filter(|id| self.table.get(*id).is_some())
+            .collect()
     }
 
     /// Settles and closes everything.
     fn finish(&mut self, now: Time) {
         let mut ids = self.ids();
-        ids.sort_by_key(|id| self.table.get(*id).map(|stream| (stream.key, stream.first_at, stream.first_frame)));
+        ids.sort_by_key(|id| {
+            self.table
+                .get(*id)
+                .map(|stream| (stream.key, stream.first_at, stream.first_frame))
+        });
         for id in &ids {
             self.settle_stream(*id, now);
         }

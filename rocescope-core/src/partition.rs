@@ -10,9 +10,14 @@ use crate::flow::cm::{CmBook, Managed};
 use crate::flow::pairing::{self, Unpaired};
 use crate::flow::stream::{Icrc, PacketFacts, Stream, StreamKey};
 use crate::flow::table::Table;
-use crate::report::{EcnCounts, EndedBy, Finding, FrameRef, IcrcCounts, PairedBy, RequesterTotals, Subject};
+use crate::report::{
+    EcnCounts, EndedBy, Finding, FrameRef, IcrcCounts, PairedBy, RequesterTotals, Subject,
+};
 use crate::settings::Settings;
-use rocescope_wire::{AethKind, Opcode, Operation, Part, Qpn, Role, Transport, TransportPacket, cm::CmMessage, icrc};
+use rocescope_wire::{
+    AethKind, Opcode, Operation, Part, Qpn, Reth, Role, Transport, TransportPacket, cm::CmMessage,
+    icrc,
+};
 use std::sync::Arc;
 
 const CNP: Opcode = Opcode(0x81);
@@ -94,13 +99,19 @@ impl Partition {
     pub fn packet(&mut self, input: &PacketInput<'_>) {
         let located = &input.located;
         let reading = self.settings.read_0x40_as;
-        let Some(packet) = TransportPacket::decode_as(located.transport, located.wire_len as usize, reading) else {
+        let Some(packet) =
+            TransportPacket::decode_as(located.transport, located.wire_len as usize, reading)
+        else {
             self.totals.undecodable += 1;
             return;
         };
         let icrc = self.check_icrc(located, &packet);
         let facts = facts_of(input, &packet, icrc);
-        let key = StreamKey { src: located.src, dst: located.dst, dest_qpn: packet.dest_qpn() };
+        let key = StreamKey {
+            src: located.src,
+            dst: located.dst,
+            dest_qpn: packet.dest_qpn(),
+        };
         let known = self.table.find(&key);
         if self.is_second_sighting(known, &facts) {
             self.totals.second_sightings += 1;
@@ -136,7 +147,11 @@ impl Partition {
         if !self.settings.check_icrc || packet.is_cut() || located.cut_by_mirror {
             return Icrc::Unverifiable;
         }
-        match icrc::check(icrc_carrier(located.carrier), located.network, packet.octets()) {
+        match icrc::check(
+            icrc_carrier(located.carrier),
+            located.network,
+            packet.octets(),
+        ) {
             icrc::IcrcState::Good => Icrc::Good,
             icrc::IcrcState::Bad { .. } => Icrc::Bad,
             icrc::IcrcState::Unverifiable => Icrc::Unverifiable,
@@ -167,7 +182,11 @@ impl Partition {
         self.totals.streams += 1;
         let id = self.table.insert(Box::new(Stream::new(key, facts)));
         if matches!(facts.info.transport, Transport::Rc | Transport::Xrc) {
-            if let Some(other) = self.cm.partner(&key).and_then(|other| self.table.find(&other)) {
+            if let Some(other) = self
+                .cm
+                .partner(&key)
+                .and_then(|other| self.table.find(&other))
+            {
                 self.pair(id, other, PairedBy::Cm);
             } else if let Some(stream) = self.table.get(id) {
                 self.unpaired.insert(id, stream);
@@ -178,12 +197,20 @@ impl Partition {
 
     /// The same transmission, captured at another interface or in another file before.
     fn is_second_sighting(&self, known: Option<u32>, facts: &PacketFacts) -> bool {
-        let Some(stream) = known.and_then(|id| self.table.get(id)) else { return false };
+        let Some(stream) = known.and_then(|id| self.table.get(id)) else {
+            return false;
+        };
         stream.recent.other_port(facts)
     }
 
     /// A whole frame with a bad ICRC: any bit of it may be wrong, so it moves nothing and opens no stream.
-    fn damaged(&mut self, known: Option<u32>, facts: &PacketFacts, packet: &TransportPacket<'_>, located: &Located<'_>) {
+    fn damaged(
+        &mut self,
+        known: Option<u32>,
+        facts: &PacketFacts,
+        packet: &TransportPacket<'_>,
+        located: &Located<'_>,
+    ) {
         let Some(stream) = known.and_then(|id| self.table.get_mut(id)) else {
             self.totals.bad_without_stream += 1;
             return;
@@ -193,8 +220,13 @@ impl Partition {
         if request && matches!(facts.info.transport, Transport::Rc | Transport::Xrc) {
             stream.requester.on_damaged(facts.psn);
         }
-        let hint = icrc::hint(icrc_carrier(located.carrier), located.network, packet.octets());
-        self.events.push(facts.event(EventKind::BadIcrc { hint, request }));
+        let hint = icrc::hint(
+            icrc_carrier(located.carrier),
+            located.network,
+            packet.octets(),
+        );
+        self.events
+            .push(facts.event(EventKind::BadIcrc { hint, request }));
         if let Some(id) = known {
             self.detect(id);
         }
@@ -202,10 +234,14 @@ impl Partition {
 
     fn dispatch(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
         match (facts.info.role, facts.info.transport) {
-            (Role::Request, Transport::Rc | Transport::Xrc | Transport::Uc) => self.request(id, facts, packet),
+            (Role::Request, Transport::Rc | Transport::Xrc | Transport::Uc) => {
+                self.request(id, facts, packet);
+            }
             (Role::Response, Transport::Rc | Transport::Xrc) => self.response(id, facts, packet),
             (_, transport) => {
-                let Some(stream) = self.table.get_mut(id) else { return };
+                let Some(stream) = self.table.get_mut(id) else {
+                    return;
+                };
                 stream.count(facts);
                 stream.cnps += u64::from(transport == Transport::Cnp);
                 if let Some(deth) = packet.deth() {
@@ -220,13 +256,19 @@ impl Partition {
 
     /// A MAD: connection management.
     fn management(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
-        let Some(key) = self.table.get(id).map(|stream| stream.key) else { return };
-        let Some(message) = packet.mad().and_then(CmMessage::decode) else { return };
+        let Some(key) = self.table.get(id).map(|stream| stream.key) else {
+            return;
+        };
+        let Some(message) = packet.mad().and_then(CmMessage::decode) else {
+            return;
+        };
         match self.cm.on_message(key.src, key.dst, &message) {
             Managed::Connected(streams) => self.connected(streams, facts),
             Managed::Disconnected(streams) => {
                 for key in streams {
-                    if let Some(stream) = self.table.find(&key).and_then(|id| self.table.get_mut(id)) {
+                    if let Some(stream) =
+                        self.table.find(&key).and_then(|id| self.table.get_mut(id))
+                    {
                         stream.disconnected = Some(facts.at);
                     }
                 }
@@ -258,10 +300,14 @@ impl Partition {
     }
 
     fn accept_request(&mut self, id: u32, facts: &PacketFacts) {
-        let Some(stream) = self.table.get_mut(id) else { return };
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
         stream.count(facts);
         if stream.requester.is_behind(facts)
-            && let Some(sighting) = stream.recent.sighting(facts, stream.requester.ids.count_up())
+            && let Some(sighting) = stream
+                .recent
+                .sighting(facts, stream.requester.ids.count_up())
             && !stream.requester.asked_again_since(facts.psn, sighting.at)
         {
             stream.requester.on_copy(sighting);
@@ -275,24 +321,33 @@ impl Partition {
 
     /// What a request says of itself that cannot be.
     fn check_request(&mut self, facts: &PacketFacts, packet: &TransportPacket<'_>, id: u32) {
-        let Some(stream) = self.table.get_mut(id) else { return };
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
         let info = facts.info;
-        if info.part != Part::Only && matches!(info.operation, Operation::Send | Operation::RdmaWrite) {
-            if info.part != Part::Last {
-                stream.requester.learn_pmtu(facts.payload_len);
-            }
+        if matches!(info.part, Part::First | Part::Middle) {
+            stream.requester.learn_pmtu(facts.payload_len);
         }
         let pmtu = stream.requester.pmtu;
-        let wrong = pmtu > 0 && facts.payload_len != pmtu && matches!(info.part, Part::First | Part::Middle);
+        let wrong = pmtu > 0
+            && facts.payload_len != pmtu
+            && matches!(info.part, Part::First | Part::Middle);
         let exceeds = pmtu > 0 && facts.payload_len > pmtu;
         let empty = info.part == Part::Last && facts.payload_len == 0;
         if wrong || exceeds || empty {
-            self.events.push(facts.event(EventKind::Length { payload: facts.payload_len, pmtu, exceeds }));
+            self.events.push(facts.event(EventKind::Length {
+                payload: facts.payload_len,
+                pmtu,
+                exceeds,
+            }));
         }
         if let Some(reth) = packet.reth() {
             let (va, dma_len) = (reth.va(), reth.dma_len());
-            if dma_len > 1 << 31 || (dma_len > 0 && va.checked_add(u64::from(dma_len) - 1).is_none()) {
-                self.events.push(facts.event(EventKind::AddressRange { va, dma_len }));
+            if dma_len > 1 << 31
+                || (dma_len > 0 && va.checked_add(u64::from(dma_len) - 1).is_none())
+            {
+                self.events
+                    .push(facts.event(EventKind::AddressRange { va, dma_len }));
             }
         }
     }
@@ -300,10 +355,20 @@ impl Partition {
     fn response(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
         let msn = packet.aeth().map(|aeth| aeth.msn().0);
         let id = self.reuse_by_answer(id, facts, msn).unwrap_or(id);
-        let Some(stream) = self.table.get_mut(id) else { return };
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
         stream.count(facts);
-        let advances = stream.responder.highest.is_none_or(|highest| facts.psn.since(highest) > 0);
-        if !advances && stream.recent.sighting(facts, stream.requester.ids.count_up()).is_some() {
+        let advances = stream
+            .responder
+            .highest
+            .is_none_or(|highest| facts.psn.since(highest) > 0);
+        if !advances
+            && stream
+                .recent
+                .sighting(facts, stream.requester.ids.count_up())
+                .is_some()
+        {
             stream.responder.packets += 1;
             stream.responder.mirror_duplicates += 1;
             stream.count_copy(facts);
@@ -318,14 +383,23 @@ impl Partition {
         stream.recent.push(facts);
         stream.responder.packets += 1;
         stream.responder.count_kind(packet);
-        let Some(kind) = kind_of(facts, packet, older) else { return };
-        let answer = Answer { kind, psn: facts.psn, at: facts.at, frame: facts.frame };
+        let Some(kind) = kind_of(facts, packet, older) else {
+            return;
+        };
+        let answer = Answer {
+            kind,
+            psn: facts.psn,
+            at: facts.at,
+            frame: facts.frame,
+        };
         self.answer(id, answer);
     }
 
     /// An answer goes to the requests it answers, once it is known whose they are.
     fn answer(&mut self, id: u32, answer: Answer) {
-        let Some(stream) = self.table.get_mut(id) else { return };
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
         if let Some(peer) = stream.peer {
             self.give_answer(peer, &answer);
             return;
@@ -350,7 +424,9 @@ impl Partition {
 
     /// Joins two streams; the answers that waited reach their requests now.
     pub(crate) fn pair(&mut self, a: u32, b: u32, by: PairedBy) {
-        let Some((one, other)) = self.table.pair_mut(a, b) else { return };
+        let Some((one, other)) = self.table.pair_mut(a, b) else {
+            return;
+        };
         if one.peer.is_some() || other.peer.is_some() {
             return;
         }
@@ -359,8 +435,15 @@ impl Partition {
         (one.requester.paired, other.requester.paired) = (true, true);
         self.unpaired.remove(a, one);
         self.unpaired.remove(b, other);
-        let agreed = self.cm.of(one.key.dst, one.key.dest_qpn).map_or(0, |conversation| conversation.facts.pmtu);
-        let pmtu = one.requester.pmtu.max(other.requester.pmtu).max(if by == PairedBy::Cm { agreed } else { 0 });
+        let agreed = self
+            .cm
+            .of(one.key.dst, one.key.dest_qpn)
+            .map_or(0, |conversation| conversation.facts.pmtu);
+        let pmtu = one
+            .requester
+            .pmtu
+            .max(other.requester.pmtu)
+            .max(if by == PairedBy::Cm { agreed } else { 0 });
         one.requester.learn_pmtu(pmtu);
         other.requester.learn_pmtu(pmtu);
         let (from_one, from_other) = (one.courting.take(), other.courting.take());
@@ -376,16 +459,18 @@ impl Partition {
 
     /// Whether the packet is held back because it may belong to a new owner of the QPN.
     fn holds(&mut self, id: u32, facts: &PacketFacts) -> bool {
-        let Some(stream) = self.table.get_mut(id) else { return false };
+        let Some(stream) = self.table.get_mut(id) else {
+            return false;
+        };
         if !stream.requester.started {
             return false;
         }
         let jump = facts.psn.since(stream.requester.high);
         let far = !(-REUSE_JUMP..=REUSE_JUMP).contains(&jump);
-        if let Some(held) = &mut stream.held {
-            let near = held.last().is_none_or(|last| (-REUSE_JUMP..=REUSE_JUMP).contains(&facts.psn.since(last.psn)));
-            if far && near && held.len() < MOST_HELD {
-                held.push(facts.clone());
+        if let Some(last) = stream.held.last() {
+            let near = (-REUSE_JUMP..=REUSE_JUMP).contains(&facts.psn.since(last.psn));
+            if far && near && stream.held.len() < MOST_HELD {
+                stream.held.push(facts.clone());
                 return true;
             }
             self.release(id);
@@ -396,8 +481,9 @@ impl Partition {
             self.accept_request(new, facts);
             return true;
         }
-        if far && facts.info.part.begins() && (stream.peer.is_some() || stream.paired_by.is_some()) {
-            stream.held = Some(Box::new(vec![facts.clone()]));
+        if far && facts.info.part.begins() && (stream.peer.is_some() || stream.paired_by.is_some())
+        {
+            stream.held.push(facts.clone());
             return true;
         }
         false
@@ -405,17 +491,24 @@ impl Partition {
 
     /// What was held back belongs to the old owner after all.
     pub(crate) fn release(&mut self, id: u32) {
-        let held = self.table.get_mut(id).and_then(|stream| stream.held.take());
-        for facts in held.into_iter().flat_map(|held| *held) {
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
+        for facts in core::mem::take(&mut stream.held) {
             self.accept_request(id, &facts);
         }
     }
 
     /// An answer decides about packets held back: if its message sequence number starts anew, so did the connection.
     /// Returns the new stream of answers.
-    fn reuse_by_answer(&mut self, answers: u32, facts: &PacketFacts, msn: Option<u32>) -> Option<u32> {
+    fn reuse_by_answer(
+        &mut self,
+        answers: u32,
+        facts: &PacketFacts,
+        msn: Option<u32>,
+    ) -> Option<u32> {
         let requests = self.table.get(answers)?.peer?;
-        let held = self.table.get(requests)?.held.as_deref()?;
+        let held = &self.table.get(requests)?.held;
         let (first, last) = (held.first()?.psn, held.last()?.psn);
         if facts.psn.since(first) < 0 || facts.psn.since(last) > 0 {
             return None;
@@ -424,10 +517,10 @@ impl Partition {
             self.release(requests);
             return None;
         }
-        let held = self.table.get_mut(requests)?.held.take()?;
+        let held = core::mem::take(&mut self.table.get_mut(requests)?.held);
         let new_answers = self.renew(answers, facts);
         let new_requests = self.renew(requests, held.first()?);
-        for facts in *held {
+        for facts in held {
             self.accept_request(new_requests, &facts);
         }
         self.pair(new_requests, new_answers, PairedBy::Inferred);
@@ -436,7 +529,9 @@ impl Partition {
 
     /// A new stream takes over the key of `id`.
     pub(crate) fn renew(&mut self, id: u32, facts: &PacketFacts) -> u32 {
-        let Some(key) = self.table.get(id).map(|stream| stream.key) else { return id };
+        let Some(key) = self.table.get(id).map(|stream| stream.key) else {
+            return id;
+        };
         self.table.retire(id);
         if let Some(stream) = self.table.get(id) {
             self.unpaired.remove(id, stream);
@@ -454,13 +549,19 @@ impl Partition {
     /// Hands the events of `id` to the detectors.
     pub(crate) fn detect(&mut self, id: u32) {
         let events = core::mem::take(&mut self.events);
-        let Some(stream) = self.table.get_mut(id) else { return };
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
         let mut open = core::mem::take(&mut stream.open_findings);
         if let Some(stream) = self.table.get(id) {
             let peer = stream.peer.and_then(|peer| self.table.get(peer));
             let view = View::new(stream, peer, &self.settings);
             let subject = || view.subject();
-            let mut findings = Findings { open: &mut open, resolved: &mut self.resolved, subject: &subject };
+            let mut findings = Findings {
+                open: &mut open,
+                resolved: &mut self.resolved,
+                subject: &subject,
+            };
             for event in &events {
                 finding::on_event(event, &view, &mut findings);
             }
@@ -477,7 +578,9 @@ impl Partition {
     /// Settles everything open on a stream as it stands.
     pub(crate) fn settle_stream(&mut self, id: u32, now: Time) {
         self.release(id);
-        let Some(stream) = self.table.get_mut(id) else { return };
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
         let requests = &mut stream.requester;
         requests.decide(None, now, &mut self.events);
         requests.finish_repairs(now, &mut self.events);
@@ -490,19 +593,28 @@ impl Partition {
 
     /// Tells the detectors that a stream is over, and ends its findings.
     pub(crate) fn close_stream(&mut self, id: u32, now: Time, by: EndedBy) {
-        let Some(stream) = self.table.get(id) else { return };
-        self.events.push(Event { at: stream.last_at, frame: stream.last_frame, kind: EventKind::Closed });
+        let Some(stream) = self.table.get(id) else {
+            return;
+        };
+        self.events.push(Event {
+            at: stream.last_at,
+            frame: stream.last_frame,
+            kind: EventKind::Closed,
+        });
         self.detect(id);
         if let Some(stream) = self.table.get_mut(id) {
             let open = core::mem::take(&mut stream.open_findings);
-            self.resolved.extend(open.into_iter().map(|open| open.end(now, by)));
+            self.resolved
+                .extend(open.into_iter().map(|open| open.end(now, by)));
         }
     }
 
     /// Lets the least recently seen streams go until `quota` are left; their counts go into the sums.
     pub fn trim(&mut self, quota: usize, now: Time) {
         while self.table.len() > quota {
-            let Some(id) = self.table.oldest() else { return };
+            let Some(id) = self.table.oldest() else {
+                return;
+            };
             self.evict(id, now);
             self.totals.evicted += 1;
         }
@@ -514,7 +626,9 @@ impl Partition {
         if let Some(stream) = self.table.get(id) {
             self.unpaired.remove(id, stream);
         }
-        let Some(stream) = self.table.remove(id) else { return };
+        let Some(stream) = self.table.remove(id) else {
+            return;
+        };
         if let Some(peer) = stream.peer.and_then(|peer| self.table.get_mut(peer)) {
             peer.peer = None;
         }
@@ -536,9 +650,17 @@ fn kind_of(facts: &PacketFacts, packet: &TransportPacket<'_>, older: bool) -> Op
     match facts.info.operation {
         Operation::RdmaReadResponse => {
             let teaches_pmtu = matches!(facts.info.part, Part::First | Part::Middle);
-            Some(AnswerKind::Response { payload, teaches_pmtu, older })
+            Some(AnswerKind::Response {
+                payload,
+                teaches_pmtu,
+                older,
+            })
         }
-        Operation::AtomicAcknowledge => Some(AnswerKind::Response { payload: 0, teaches_pmtu: false, older }),
+        Operation::AtomicAcknowledge => Some(AnswerKind::Response {
+            payload: 0,
+            teaches_pmtu: false,
+            older,
+        }),
         Operation::Acknowledge => match packet.aeth()?.kind() {
             AethKind::Ack { credits } => Some(AnswerKind::Ack { credits }),
             AethKind::RnrNak { timer } => Some(AnswerKind::Rnr(timer)),
@@ -558,7 +680,10 @@ fn facts_of(input: &PacketInput<'_>, packet: &TransportPacket<'_>, icrc: Icrc) -
         frame: input.frame,
         port: input.port,
         opcode: packet.opcode(),
-        info: packet.info.or_else(|| CNP.info()).expect("the table knows CNP"),
+        info: packet
+            .info
+            .or_else(|| CNP.info())
+            .expect("the table knows CNP"),
         psn: packet.psn(),
         ack_req: packet.bth.ack_req(),
         migreq: packet.bth.migreq(),
@@ -568,7 +693,7 @@ fn facts_of(input: &PacketInput<'_>, packet: &TransportPacket<'_>, icrc: Icrc) -
         transport_len: located.wire_len,
         wire_len: input.wire_len,
         payload_len: packet.payload_len() as u32,
-        dma_len: packet.reth().map(|reth| reth.dma_len()),
+        dma_len: packet.reth().map(Reth::dma_len),
         ecn: located.traffic_class & 3,
         dscp: located.traffic_class >> 2,
         pcp: located.vlan.map(|vlan| vlan.pcp),
@@ -594,7 +719,9 @@ fn signature_of(packet: &TransportPacket<'_>) -> u32 {
 #[inline]
 fn path_of(located: &Located<'_>) -> u32 {
     let [a, b, c, d, e, f, g, h, i, j, k, l] = located.macs;
-    let macs = u32::from_ne_bytes([a, b, c, d]) ^ u32::from_ne_bytes([e, f, g, h]).rotate_left(11) ^ u32::from_ne_bytes([i, j, k, l]).rotate_left(22);
+    let macs = u32::from_ne_bytes([a, b, c, d])
+        ^ u32::from_ne_bytes([e, f, g, h]).rotate_left(11)
+        ^ u32::from_ne_bytes([i, j, k, l]).rotate_left(22);
     let vlan = located.vlan.map_or(0, |vlan| u32::from(vlan.vid) << 8);
     macs ^ (vlan | u32::from(located.hop_limit)).wrapping_mul(0x9e37_79b1)
 }
@@ -612,7 +739,17 @@ pub(crate) fn subject_of(stream: &Stream, peer: Option<&Stream>) -> (Subject, St
         dscp: stream.dscp,
         paired_by: stream.paired_by,
     };
-    let name = format!("{}>{} qpn {:#x} at {}", key.src, key.dst, key.dest_qpn.get(), stream.first_at.0);
-    let hosts = if key.src <= key.dst { format!("{} {}", key.src, key.dst) } else { format!("{} {}", key.dst, key.src) };
+    let name = format!(
+        "{}>{} qpn {:#x} at {}",
+        key.src,
+        key.dst,
+        key.dest_qpn.get(),
+        stream.first_at.0
+    );
+    let hosts = if key.src <= key.dst {
+        format!("{} {}", key.src, key.dst)
+    } else {
+        format!("{} {}", key.dst, key.src)
+    };
     (subject, name, hosts)
 }

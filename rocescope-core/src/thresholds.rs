@@ -32,10 +32,18 @@ impl Thresholds {
     /// Where there is no such finding or key, or the value is out of its range.
     pub fn set(&mut self, id: &str, key: &str, value: u64) -> Result<(), SetError> {
         let doc = finding::doc(id).ok_or(SetError::NoFinding)?;
-        let keys = || doc.thresholds.iter().map(|threshold| threshold.key).collect();
+        let keys = || {
+            doc.thresholds
+                .iter()
+                .map(|threshold| threshold.key)
+                .collect()
+        };
         let threshold = doc.threshold(key).ok_or_else(|| SetError::NoKey(keys()))?;
         if !(threshold.min..=threshold.max).contains(&value) {
-            return Err(SetError::OutOfRange { min: threshold.min, max: threshold.max });
+            return Err(SetError::OutOfRange {
+                min: threshold.min,
+                max: threshold.max,
+            });
         }
         self.changed.insert((doc.id, threshold.key), value);
         Ok(())
@@ -45,12 +53,18 @@ impl Thresholds {
     #[must_use]
     pub fn get(&self, doc: &'static finding::FindingDoc, key: &'static str) -> u64 {
         let default = || doc.threshold(key).map_or(0, |threshold| threshold.default);
-        self.changed.get(&(doc.id, key)).copied().unwrap_or_else(default)
+        self.changed
+            .get(&(doc.id, key))
+            .copied()
+            .unwrap_or_else(default)
     }
 
     /// What differs from the defaults, as `finding.key` and value.
     #[must_use]
     pub fn changed(&self) -> BTreeMap<String, String> {
-        self.changed.iter().map(|((id, key), value)| (format!("{id}.{key}"), value.to_string())).collect()
+        self.changed
+            .iter()
+            .map(|((id, key), value)| (format!("{id}.{key}"), value.to_string()))
+            .collect()
     }
 }

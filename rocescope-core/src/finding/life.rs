@@ -19,7 +19,10 @@ pub struct OpenFinding {
 pub(crate) type Naming<'a> = &'a dyn Fn() -> (Subject, String, String);
 
 /// Findings of one subject that are under way, and those of all subjects that are over.
-#[expect(missing_debug_implementations, reason = "holds a closure, lives for one event")]
+#[expect(
+    missing_debug_implementations,
+    reason = "holds a closure, lives for one event"
+)]
 pub struct Findings<'a> {
     /// Under way, of this subject.
     pub(crate) open: &'a mut Vec<OpenFinding>,
@@ -32,10 +35,19 @@ pub struct Findings<'a> {
 impl Findings<'_> {
     /// New evidence for the finding of `doc`: opens it, or updates the open one. `update` sets count, message, evidence
     /// and, where it differs from the doc, severity and confidence; it is called once for each piece of evidence.
-    pub fn raise(&mut self, doc: &'static FindingDoc, at: Time, frames: &[FrameRef], update: impl FnOnce(&mut Finding)) {
+    pub fn raise(
+        &mut self,
+        doc: &'static FindingDoc,
+        at: Time,
+        frames: &[FrameRef],
+        update: impl FnOnce(&mut Finding),
+    ) {
         let open = self.open.iter().position(|open| open.finding.id == doc.id);
         let index = match open {
-            Some(index) if doc.quiet_ns > 0 && at.since(Time(self.open[index].finding.last_ns)) > doc.quiet_ns => {
+            Some(index)
+                if doc.quiet_ns > 0
+                    && at.since(Time(self.open[index].finding.last_ns)) > doc.quiet_ns =>
+            {
                 let old = self.open.swap_remove(index);
                 self.resolved.push(old.close(EndedBy::Quiet));
                 self.begin(doc, at)
@@ -71,7 +83,11 @@ impl Findings<'_> {
             next_step: doc.what_to_do.first().copied().unwrap_or_default(),
             evidence: Evidence::default(),
         };
-        self.open.push(OpenFinding { finding, quiet_ns: doc.quiet_ns, last_frames: std::collections::VecDeque::new() });
+        self.open.push(OpenFinding {
+            finding,
+            quiet_ns: doc.quiet_ns,
+            last_frames: std::collections::VecDeque::new(),
+        });
         self.open.len() - 1
     }
 }

@@ -17,8 +17,16 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(stream: &'a Stream, peer: Option<&'a Stream>, settings: &'a Settings) -> Self {
-        Self { stream, peer, settings }
+    pub(crate) fn new(
+        stream: &'a Stream,
+        peer: Option<&'a Stream>,
+        settings: &'a Settings,
+    ) -> Self {
+        Self {
+            stream,
+            peer,
+            settings,
+        }
     }
 
     /// The value in force of a threshold of `doc`.
@@ -37,8 +45,19 @@ impl<'a> View<'a> {
     pub fn name(&self) -> String {
         let key = &self.stream.key;
         match self.src_qpn() {
-            Some(src_qpn) => format!("QP {:#x} -> {:#x} ({} -> {})", src_qpn, key.dest_qpn.get(), key.src, key.dst),
-            None => format!("QP ? -> {:#x} ({} -> {})", key.dest_qpn.get(), key.src, key.dst),
+            Some(src_qpn) => format!(
+                "QP {:#x} -> {:#x} ({} -> {})",
+                src_qpn,
+                key.dest_qpn.get(),
+                key.src,
+                key.dst
+            ),
+            None => format!(
+                "QP ? -> {:#x} ({} -> {})",
+                key.dest_qpn.get(),
+                key.src,
+                key.dst
+            ),
         }
     }
 
@@ -75,7 +94,9 @@ impl<'a> View<'a> {
     /// Time of the latest packet of either direction.
     #[must_use]
     pub fn last_seen(&self) -> Time {
-        self.peer.map_or(self.stream.last_at, |peer| peer.last_at.max(self.stream.last_at))
+        self.peer.map_or(self.stream.last_at, |peer| {
+            peer.last_at.max(self.stream.last_at)
+        })
     }
 
     /// Packets of the stream.
@@ -124,13 +145,21 @@ impl<'a> View<'a> {
     /// The NAK that ended the queue pair.
     #[must_use]
     pub fn fatal_nak(&self) -> Option<(NakCode, Psn)> {
-        self.stream.requester.answers.fatal.map(|(code, psn, _, _)| (code, psn))
+        self.stream
+            .requester
+            .answers
+            .fatal
+            .map(|(code, psn, _, _)| (code, psn))
     }
 
     /// The latest RNR NAK: PSN, timer, time.
     #[must_use]
     pub fn last_rnr(&self) -> Option<(Psn, RnrTimer, Time)> {
-        self.stream.requester.answers.last_rnr.map(|(psn, timer, at, _)| (psn, timer, at))
+        self.stream
+            .requester
+            .answers
+            .last_rnr
+            .map(|(psn, timer, at, _)| (psn, timer, at))
     }
 
     /// RNR NAKs in all.
@@ -154,7 +183,9 @@ impl<'a> View<'a> {
     /// CM said the connection is over, and when.
     #[must_use]
     pub fn disconnected(&self) -> Option<Time> {
-        self.stream.disconnected.or(self.peer.and_then(|peer| peer.disconnected))
+        self.stream
+            .disconnected
+            .or(self.peer.and_then(|peer| peer.disconnected))
     }
 
     /// UDP source port of the stream; 0 for RoCE v1.

@@ -11,10 +11,7 @@ use crate::Time;
 use crate::event::{Event, EventKind};
 use crate::histogram::Histogram;
 use crate::report::{FrameRef, Where};
-use rocescope_wire::{
-    Psn,
-    NakCode, RnrTimer,
-};
+use rocescope_wire::{NakCode, Psn, RnrTimer};
 
 /// Asks that a later answer covered before their own came.
 const COVERED: usize = 16;
@@ -31,8 +28,14 @@ pub(crate) struct Answer {
 /// What an answer says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnswerKind {
-    Ack { credits: Option<u32> },
-    Response { payload: u32, teaches_pmtu: bool, older: bool },
+    Ack {
+        credits: Option<u32>,
+    },
+    Response {
+        payload: u32,
+        teaches_pmtu: bool,
+        older: bool,
+    },
     Rnr(RnrTimer),
     Nak(NakCode),
 }
@@ -145,11 +148,18 @@ impl Requester {
         if through.since(self.first) < -1 {
             return;
         }
-        if self.answered.is_none_or(|answered| answer.psn.since(answered) > 0) {
+        if self
+            .answered
+            .is_none_or(|answered| answer.psn.since(answered) > 0)
+        {
             self.answered = Some(answer.psn);
         }
         let response = match answer.kind {
-            AnswerKind::Response { payload, teaches_pmtu, older } => {
+            AnswerKind::Response {
+                payload,
+                teaches_pmtu,
+                older,
+            } => {
                 if teaches_pmtu {
                     self.learn_pmtu(payload);
                 }
@@ -159,7 +169,11 @@ impl Requester {
         };
         let beyond = through.since(self.high) > 0;
         if beyond {
-            self.ahead = Some(Ahead { psn: through, at: answer.at, frame: answer.frame });
+            self.ahead = Some(Ahead {
+                psn: through,
+                at: answer.at,
+                frame: answer.frame,
+            });
         }
         let covered = if beyond { self.high } else { through };
         let advancing = covered.since(self.acked_or_start()) > 0;
@@ -168,10 +182,22 @@ impl Requester {
             AnswerKind::Ack { .. } => self.on_ack(answer, advancing, exact),
             AnswerKind::Response { .. } => {}
             AnswerKind::Rnr(timer) => self.on_rnr(answer, timer, out),
-            AnswerKind::Nak(NakCode::PsnSequenceError) => self.on_sequence_nak(answer, advancing, out),
+            AnswerKind::Nak(NakCode::PsnSequenceError) => {
+                self.on_sequence_nak(answer, advancing, out);
+            }
             AnswerKind::Nak(code) => {
-                self.answers.fatal.get_or_insert((code, answer.psn, answer.at, answer.frame));
-                out.push(Event { at: answer.at, frame: answer.frame, kind: EventKind::Nak { code, psn: answer.psn, of_rnr: false } });
+                self.answers
+                    .fatal
+                    .get_or_insert((code, answer.psn, answer.at, answer.frame));
+                out.push(Event {
+                    at: answer.at,
+                    frame: answer.frame,
+                    kind: EventKind::Nak {
+                        code,
+                        psn: answer.psn,
+                        of_rnr: false,
+                    },
+                });
             }
         }
         if response.is_none_or(|response| response != Response::Repeated || !advancing) {
@@ -184,12 +210,20 @@ impl Requester {
     }
 
     fn on_response(&mut self, answer: &Answer, older: bool) -> Response {
-        if let Some(last) = self.reads.extend(answer.psn).filter(|last| last.since(self.high) == 1) {
+        if let Some(last) = self
+            .reads
+            .extend(answer.psn)
+            .filter(|last| last.since(self.high) == 1)
+        {
             self.high = last;
             self.cursor = last;
         }
         let response = self.reads.on_response(answer.psn, older);
-        if let Response::New { asked: Some(asked), first, last } = response
+        if let Response::New {
+            asked: Some(asked),
+            first,
+            last,
+        } = response
             && self.repairing.is_quiet()
         {
             let measured = self.answers.measured();
@@ -212,7 +246,12 @@ impl Requester {
         self.acked = Some(through);
         let mut exact = false;
         let mut asked_last = None;
-        while let Some(ask) = self.asks.front().copied().filter(|ask| ask.psn.since(through) <= 0) {
+        while let Some(ask) = self
+            .asks
+            .front()
+            .copied()
+            .filter(|ask| ask.psn.since(through) <= 0)
+        {
             self.asks.pop_front();
             if ask.ack_req {
                 asked_last = (!ask.tainted).then_some(ask.at);
@@ -223,7 +262,10 @@ impl Requester {
                 }
             }
             if let Some(begun) = ask.message_at.filter(|_| !ask.tainted) {
-                self.answers.measured().message.record(answer.at.since(begun));
+                self.answers
+                    .measured()
+                    .message
+                    .record(answer.at.since(begun));
             }
         }
         if let (Some(asked), AnswerKind::Ack { .. }) = (asked_last, answer.kind) {
@@ -236,23 +278,48 @@ impl Requester {
     }
 
     /// Steps that an answer covers although nobody asked for those PSNs again: they arrived, the capture missed them.
-    pub(crate) fn capture_gaps_through(&mut self, through: Psn, at: Time, frame: FrameRef, out: &mut Vec<Event>) {
+    pub(crate) fn capture_gaps_through(
+        &mut self,
+        through: Psn,
+        at: Time,
+        frame: FrameRef,
+        out: &mut Vec<Event>,
+    ) {
         while let Some(range) = self.skipped.take_through(through) {
-            let named = self.answers.last_nak.is_some_and(|(psn, _)| range.contains(psn));
+            let named = self
+                .answers
+                .last_nak
+                .is_some_and(|(psn, _)| range.contains(psn));
             if named {
                 continue;
             }
             let mut gaps = 0;
             for hole in self.holes.iter() {
-                let first = if hole.first.since(range.first) > 0 { hole.first } else { range.first };
-                let last = if hole.last.since(range.last) < 0 { hole.last } else { range.last };
+                let first = if hole.first.since(range.first) > 0 {
+                    hole.first
+                } else {
+                    range.first
+                };
+                let last = if hole.last.since(range.last) < 0 {
+                    hole.last
+                } else {
+                    range.last
+                };
                 if last.since(first) >= 0 {
                     gaps += Range::new(first, last).count();
                 }
             }
             if gaps > 0 {
                 self.counts.capture_gap_psns += gaps;
-                out.push(Event { at, frame, kind: EventKind::CaptureGap { first: range.first, psns: gaps, responses: false } });
+                out.push(Event {
+                    at,
+                    frame,
+                    kind: EventKind::CaptureGap {
+                        first: range.first,
+                        psns: gaps,
+                        responses: false,
+                    },
+                });
             }
         }
     }
@@ -264,7 +331,11 @@ impl Requester {
             self.ahead = None;
             if ahead.psn.since(self.acked_or_start()) > 0 {
                 self.acked = Some(ahead.psn);
-                while self.asks.front().is_some_and(|ask| ask.psn.since(ahead.psn) <= 0) {
+                while self
+                    .asks
+                    .front()
+                    .is_some_and(|ask| ask.psn.since(ahead.psn) <= 0)
+                {
                     self.asks.pop_front();
                 }
                 self.capture_gaps_through(ahead.psn, now, frame, out);
@@ -277,12 +348,16 @@ impl Requester {
 
     /// The request of an answer never came: a gap of the capture. The PSNs count once, when they are stepped over.
     pub(crate) fn close_ahead(&mut self, out: &mut Vec<Event>) {
-        let Some(ahead) = self.ahead.take() else { return };
+        let Some(ahead) = self.ahead.take() else {
+            return;
+        };
         let missed = Range::new(self.high.next(), ahead.psn);
         if ahead.psn.since(self.high) <= 0 || missed.count() > 1 << 16 {
             return;
         }
-        if self.acked_or_start().since(self.high) >= 0 && self.acked.is_some_and(|acked| acked.since(ahead.psn) >= 0) {
+        if self.acked_or_start().since(self.high) >= 0
+            && self.acked.is_some_and(|acked| acked.since(ahead.psn) >= 0)
+        {
             return;
         }
         let known = self.acked.filter(|acked| acked.since(self.high) > 0);
@@ -290,14 +365,24 @@ impl Requester {
         self.acked = Some(ahead.psn);
         let psns = Range::new(first, ahead.psn).count();
         self.counts.capture_gap_psns += psns;
-        out.push(Event { at: ahead.at, frame: ahead.frame, kind: EventKind::CaptureGap { first, psns, responses: false } });
+        out.push(Event {
+            at: ahead.at,
+            frame: ahead.frame,
+            kind: EventKind::CaptureGap {
+                first,
+                psns,
+                responses: false,
+            },
+        });
     }
 
     fn on_ack(&mut self, answer: &Answer, advancing: bool, exact: bool) {
         if exact || self.answers.take_covered(answer.psn) {
             return;
         }
-        let unseen = answer.psn.since(self.high) > 0 || answer.psn.since(self.first) < 0 || self.holes.contains(answer.psn);
+        let unseen = answer.psn.since(self.high) > 0
+            || answer.psn.since(self.first) < 0
+            || self.holes.contains(answer.psn);
         if unseen {
             return;
         }
@@ -322,11 +407,26 @@ impl Requester {
     fn on_rnr(&mut self, answer: &Answer, timer: RnrTimer, out: &mut Vec<Event>) {
         self.answers.rnr_naks += 1;
         self.answers.last_rnr = Some((answer.psn, timer, answer.at, answer.frame));
-        for ask in self.asks.iter_mut().filter(|ask| ask.psn.since(answer.psn) >= 0) {
+        for ask in self
+            .asks
+            .iter_mut()
+            .filter(|ask| ask.psn.since(answer.psn) >= 0)
+        {
             ask.tainted = true;
         }
-        self.rnr = Some(PendingRnr { psn: answer.psn, at: answer.at, frame: answer.frame });
-        out.push(Event { at: answer.at, frame: answer.frame, kind: EventKind::Rnr { psn: answer.psn, timer } });
+        self.rnr = Some(PendingRnr {
+            psn: answer.psn,
+            at: answer.at,
+            frame: answer.frame,
+        });
+        out.push(Event {
+            at: answer.at,
+            frame: answer.frame,
+            kind: EventKind::Rnr {
+                psn: answer.psn,
+                timer,
+            },
+        });
     }
 
     fn on_sequence_nak(&mut self, answer: &Answer, advancing: bool, out: &mut Vec<Event>) {
@@ -335,7 +435,11 @@ impl Requester {
         out.push(Event {
             at: answer.at,
             frame: answer.frame,
-            kind: EventKind::Nak { code: NakCode::PsnSequenceError, psn: answer.psn, of_rnr },
+            kind: EventKind::Nak {
+                code: NakCode::PsnSequenceError,
+                psn: answer.psn,
+                of_rnr,
+            },
         });
         if of_rnr {
             self.answers.places.of_rnr += 1;
@@ -350,7 +454,12 @@ impl Requester {
             _ => self.answers.places.unknown += 1,
         }
         self.answers.last_nak = Some((answer.psn, answer.at));
-        let nak = PendingNak { psn: answer.psn, at: answer.at, frame: answer.frame, place };
+        let nak = PendingNak {
+            psn: answer.psn,
+            at: answer.at,
+            frame: answer.frame,
+            place,
+        };
         if !self.claim_pass(&nak) {
             self.nak = Some(nak);
         }
@@ -362,7 +471,10 @@ impl Requester {
             Where::Unknown
         } else if self.damaged.contains(psn) {
             Where::Damaged
-        } else if self.last_late.is_some_and(|late| at.since(late) <= REORDER_NS) {
+        } else if self
+            .last_late
+            .is_some_and(|late| at.since(late) <= REORDER_NS)
+        {
             Where::Reordering
         } else if self.was_skipped(psn) {
             Where::Before

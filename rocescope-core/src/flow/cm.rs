@@ -3,8 +3,8 @@
 use super::stream::StreamKey;
 use crate::Address;
 use crate::report::CmFacts;
-use rocescope_wire::cm::{CmMessage, PortSpace, Rep, Req, ServiceId};
 use rocescope_wire::Qpn;
+use rocescope_wire::cm::{CmMessage, PortSpace, Rep, Req, ServiceId};
 use std::collections::HashMap;
 
 /// Conversations remembered a partition; beyond this no new ones are.
@@ -31,8 +31,16 @@ impl Conversation {
         let passive_qpn = self.passive_qpn?;
         let (active, passive) = (self.active, self.passive);
         Some([
-            StreamKey { src: active, dst: passive, dest_qpn: passive_qpn },
-            StreamKey { src: passive, dst: active, dest_qpn: self.active_qpn },
+            StreamKey {
+                src: active,
+                dst: passive,
+                dest_qpn: passive_qpn,
+            },
+            StreamKey {
+                src: passive,
+                dst: active,
+                dest_qpn: self.active_qpn,
+            },
         ])
     }
 }
@@ -63,23 +71,38 @@ pub(crate) struct CmBook {
 impl CmBook {
     /// The conversation that set up the queue pair `qpn` of `host`.
     pub(crate) fn of(&self, host: Address, qpn: Qpn) -> Option<&Conversation> {
-        self.by_qpn.get(&(host, qpn)).and_then(|index| self.list.get(*index))
+        self.by_qpn
+            .get(&(host, qpn))
+            .and_then(|index| self.list.get(*index))
     }
 
     /// The other direction of the stream `key`, where CM set up both queue pairs.
     pub(crate) fn partner(&self, key: &StreamKey) -> Option<StreamKey> {
         let [forth, back] = self.of(key.dst, key.dest_qpn)?.streams()?;
-        [(forth, back), (back, forth)].into_iter().find(|(own, _)| own == key).map(|(_, other)| other)
+        [(forth, back), (back, forth)]
+            .into_iter()
+            .find(|(own, _)| own == key)
+            .map(|(_, other)| other)
     }
 
     /// A message from `src` to `dst`.
-    pub(crate) fn on_message(&mut self, src: Address, dst: Address, message: &CmMessage<'_>) -> Managed {
+    pub(crate) fn on_message(
+        &mut self,
+        src: Address,
+        dst: Address,
+        message: &CmMessage<'_>,
+    ) -> Managed {
         match message {
             CmMessage::Req(req) => self.on_req(src, dst, req),
             CmMessage::Rep(rep) => self.on_rep(src, dst, rep),
             CmMessage::Rej(rej) => {
-                let index = rej.remote_comm_id().and_then(|id| self.by_id.get(&(dst, id)).copied());
-                if let (Some(conversation), Some(reason)) = (index.and_then(|index| self.list.get_mut(index)), rej.reason()) {
+                let index = rej
+                    .remote_comm_id()
+                    .and_then(|id| self.by_id.get(&(dst, id)).copied());
+                if let (Some(conversation), Some(reason)) = (
+                    index.and_then(|index| self.list.get_mut(index)),
+                    rej.reason(),
+                ) {
                     conversation.facts.reject_reason = Some(reason.0);
                 }
                 Managed::Nothing
@@ -91,8 +114,12 @@ impl CmBook {
 
     /// A request; one sent again changes nothing.
     fn on_req(&mut self, src: Address, dst: Address, req: &Req<'_>) -> Managed {
-        let Some(qpn) = req.qpn() else { return Managed::Nothing };
-        let again = self.of(src, qpn).is_some_and(|known| known.active_id == req.local_comm_id() && known.active == src);
+        let Some(qpn) = req.qpn() else {
+            return Managed::Nothing;
+        };
+        let again = self
+            .of(src, qpn)
+            .is_some_and(|known| known.active_id == req.local_comm_id() && known.active == src);
         if again {
             return Managed::Nothing;
         }
@@ -111,7 +138,11 @@ impl CmBook {
             passive_id: None,
             service: req.service_id().map(service_name),
             facts: CmFacts {
-                ack_timeout_ns: if timeout == 0 { 0 } else { TIMEOUT_UNIT_NS << timeout.min(31) },
+                ack_timeout_ns: if timeout == 0 {
+                    0
+                } else {
+                    TIMEOUT_UNIT_NS << timeout.min(31)
+                },
                 retry_count: req.retry_count().unwrap_or(0),
                 rnr_retry_count: req.rnr_retry_count().unwrap_or(0),
                 pmtu: req.path_mtu().map_or(0, u32::from),
@@ -128,9 +159,15 @@ impl CmBook {
     }
 
     fn on_rep(&mut self, src: Address, dst: Address, rep: &Rep<'_>) -> Managed {
-        let index = rep.remote_comm_id().and_then(|id| self.by_id.get(&(dst, id)).copied());
-        let (Some(index), Some(qpn)) = (index, rep.qpn()) else { return Managed::Nothing };
-        let Some(conversation) = self.list.get_mut(index) else { return Managed::Nothing };
+        let index = rep
+            .remote_comm_id()
+            .and_then(|id| self.by_id.get(&(dst, id)).copied());
+        let (Some(index), Some(qpn)) = (index, rep.qpn()) else {
+            return Managed::Nothing;
+        };
+        let Some(conversation) = self.list.get_mut(index) else {
+            return Managed::Nothing;
+        };
         if conversation.passive_qpn == Some(qpn) {
             return Managed::Nothing;
         }
@@ -143,15 +180,23 @@ impl CmBook {
 
     fn on_disconnect(&mut self, src: Address, dst: Address, message: &CmMessage<'_>) -> Managed {
         let (local, remote) = (message.local_comm_id(), message.remote_comm_id());
-        let of_active = |host: Address, id: Option<u32>| id.and_then(|id| self.by_id.get(&(host, id)).copied());
-        let Some(index) = of_active(src, local).or_else(|| of_active(dst, remote)) else { return Managed::Nothing };
-        let Some(conversation) = self.list.get_mut(index) else { return Managed::Nothing };
-        let fits = conversation.passive_id.is_none() || [local, remote].contains(&conversation.passive_id);
+        let of_active =
+            |host: Address, id: Option<u32>| id.and_then(|id| self.by_id.get(&(host, id)).copied());
+        let Some(index) = of_active(src, local).or_else(|| of_active(dst, remote)) else {
+            return Managed::Nothing;
+        };
+        let Some(conversation) = self.list.get_mut(index) else {
+            return Managed::Nothing;
+        };
+        let fits =
+            conversation.passive_id.is_none() || [local, remote].contains(&conversation.passive_id);
         if !fits || conversation.facts.disconnected {
             return Managed::Nothing;
         }
         conversation.facts.disconnected = true;
-        conversation.streams().map_or(Managed::Nothing, Managed::Disconnected)
+        conversation
+            .streams()
+            .map_or(Managed::Nothing, Managed::Disconnected)
     }
 }
 

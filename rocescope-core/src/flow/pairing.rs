@@ -26,7 +26,10 @@ pub(crate) struct Unpaired {
 impl Unpaired {
     pub(crate) fn insert(&mut self, id: u32, stream: &Stream) {
         let (src, dst) = (stream.key.src, stream.key.dst);
-        self.by_port.entry((src, dst, stream.udp_source_port)).or_default().push(id);
+        self.by_port
+            .entry((src, dst, stream.udp_source_port))
+            .or_default()
+            .push(id);
         let recent = self.by_hosts.entry((src, dst)).or_default();
         if recent.len() >= MOST_CANDIDATES {
             recent.remove(0);
@@ -54,17 +57,25 @@ impl Unpaired {
 
     /// Streams of the other direction with the same UDP source port.
     fn same_port(&self, stream: &Stream) -> &[u32] {
-        let list = self.by_port.get(&(stream.key.dst, stream.key.src, stream.udp_source_port));
-        list.map_or(&[], |list| &list[list.len().saturating_sub(MOST_CANDIDATES)..])
+        let list = self
+            .by_port
+            .get(&(stream.key.dst, stream.key.src, stream.udp_source_port));
+        list.map_or(&[], |list| {
+            &list[list.len().saturating_sub(MOST_CANDIDATES)..]
+        })
     }
 
     /// How many streams of the same direction share the UDP source port.
     fn rivals(&self, stream: &Stream) -> usize {
-        self.by_port.get(&(stream.key.src, stream.key.dst, stream.udp_source_port)).map_or(0, Vec::len)
+        self.by_port
+            .get(&(stream.key.src, stream.key.dst, stream.udp_source_port))
+            .map_or(0, Vec::len)
     }
 
     fn other_direction(&self, stream: &Stream) -> &[u32] {
-        self.by_hosts.get(&(stream.key.dst, stream.key.src)).map_or(&[], Vec::as_slice)
+        self.by_hosts
+            .get(&(stream.key.dst, stream.key.src))
+            .map_or(&[], Vec::as_slice)
     }
 }
 
@@ -87,15 +98,26 @@ pub(crate) fn wait(stream: &mut Stream, answer: &Answer) {
 }
 
 /// Looks for the other direction of `streams[id]`, which carries `answer`.
-pub(crate) fn court(streams: &mut [Option<Box<Stream>>], unpaired: &Unpaired, id: u32, answer: &Answer) -> Option<u32> {
+pub(crate) fn court(
+    streams: &mut [Option<Box<Stream>>],
+    unpaired: &Unpaired,
+    id: u32,
+    answer: &Answer,
+) -> Option<u32> {
     let stream = streams.get(id as usize)?.as_deref()?;
     let port = stream.udp_source_port;
     let fits = |candidate: u32| {
-        streams.get(candidate as usize).and_then(Option::as_deref).is_some_and(|other| in_window(other, answer))
+        streams
+            .get(candidate as usize)
+            .and_then(Option::as_deref)
+            .is_some_and(|other| in_window(other, answer))
     };
     let same_port = unpaired.same_port(stream);
     if port != 0 {
-        let mut fitting = same_port.iter().copied().filter(|candidate| fits(*candidate));
+        let mut fitting = same_port
+            .iter()
+            .copied()
+            .filter(|candidate| fits(*candidate));
         if let (Some(only), None) = (fitting.next(), fitting.next())
             && same_port.len() == 1
             && unpaired.rivals(stream) <= 1
@@ -106,13 +128,25 @@ pub(crate) fn court(streams: &mut [Option<Box<Stream>>], unpaired: &Unpaired, id
             let other = streams.get(*candidate as usize).and_then(Option::as_deref);
             other.is_some_and(|other| port_of(other.key.dest_qpn, stream.key.dest_qpn) == port)
         };
-        let mut named = same_port.iter().copied().filter(|candidate| fits(*candidate)).filter(by_qpns);
+        let mut named = same_port
+            .iter()
+            .copied()
+            .filter(|candidate| fits(*candidate))
+            .filter(by_qpns);
         if let (Some(only), None) = (named.next(), named.next()) {
             return Some(only);
         }
     }
-    let candidates = if port != 0 && !same_port.is_empty() { same_port } else { unpaired.other_direction(stream) };
-    let fitting: Vec<u32> = candidates.iter().copied().filter(|candidate| fits(*candidate)).collect();
+    let candidates = if port != 0 && !same_port.is_empty() {
+        same_port
+    } else {
+        unpaired.other_direction(stream)
+    };
+    let fitting: Vec<u32> = candidates
+        .iter()
+        .copied()
+        .filter(|candidate| fits(*candidate))
+        .collect();
     let stream = streams.get_mut(id as usize)?.as_deref_mut()?;
     score(stream.courting.get_or_insert_default(), &fitting)
 }
@@ -127,13 +161,27 @@ fn score(courting: &mut Courting, fitting: &[u32]) -> Option<u32> {
             courting.scores.push((*candidate, 1));
         }
     }
-    let (best, count) = courting.scores.iter().copied().max_by_key(|(id, count)| (*count, std::cmp::Reverse(*id)))?;
-    let next = courting.scores.iter().filter(|(own, _)| *own != best).map(|(_, count)| *count).max().unwrap_or(0);
+    let (best, count) = courting
+        .scores
+        .iter()
+        .copied()
+        .max_by_key(|(id, count)| (*count, std::cmp::Reverse(*id)))?;
+    let next = courting
+        .scores
+        .iter()
+        .filter(|(own, _)| *own != best)
+        .map(|(_, count)| *count)
+        .max()
+        .unwrap_or(0);
     (count >= LEAST_ANSWERS && count >= LEAST_LEAD * next).then_some(best)
 }
 
 /// Whether `answer` answers something that `other` asked.
 fn in_window(other: &Stream, answer: &Answer) -> bool {
     let requests = &other.requester;
-    requests.started && !other.retired && !requests.unreliable && answer.psn.since(requests.first) >= 0 && answer.psn.since(requests.high) <= 0
+    requests.started
+        && !other.retired
+        && !requests.unreliable
+        && answer.psn.since(requests.first) >= 0
+        && answer.psn.since(requests.high) <= 0
 }

@@ -64,10 +64,6 @@ impl Repairing {
         self.open.is_none()
     }
 
-    pub(crate) fn is_settled(&self) -> bool {
-        self.open.is_none() && self.settling.is_none()
-    }
-
     pub(crate) fn current(&mut self) -> Option<&mut Open> {
         self.open.as_deref_mut().or(self.settling.as_deref_mut())
     }
@@ -142,12 +138,20 @@ impl Requester {
     /// Books one packet of a repair. Returns the last PSN it claims.
     fn resend(&mut self, packet: &PacketFacts) -> Psn {
         let response = answered_by_response(packet.info.operation);
-        let last = if response { self.resend_read(packet) } else { packet.psn };
+        let last = if response {
+            self.resend_read(packet)
+        } else {
+            packet.psn
+        };
         let own = Range::new(packet.psn, last);
         self.holes.remove(own);
         self.stepped.remove(own);
         self.damaged.remove(own);
-        if packet.ack_req && !response && !self.unreliable && packet.psn.since(self.acked_or_start()) > 0 {
+        if packet.ack_req
+            && !response
+            && !self.unreliable
+            && packet.psn.since(self.acked_or_start()) > 0
+        {
             self.late_ask(packet);
         }
         let was_skipped = self.skipped.remove(own) > 0;
@@ -175,7 +179,11 @@ impl Requester {
     }
 
     fn resend_read(&mut self, packet: &PacketFacts) -> Psn {
-        let first_of_pass = self.repairing.open.as_ref().is_some_and(|open| open.last_frame == packet.frame);
+        let first_of_pass = self
+            .repairing
+            .open
+            .as_ref()
+            .is_some_and(|open| open.last_frame == packet.frame);
         let Some((why, before, last)) = self.reads.reissue(packet.psn, first_of_pass) else {
             return self.reads.claim(packet, self.pmtu, true);
         };
@@ -186,7 +194,10 @@ impl Requester {
         if let Some(open) = self.repairing.open.as_deref_mut() {
             open.responses_lost.0 += before;
             open.responses_lost.1 += after;
-            if first_of_pass && open.recovery.trigger != Trigger::Nak && open.recovery.trigger != Trigger::Rnr {
+            if first_of_pass
+                && open.recovery.trigger != Trigger::Nak
+                && open.recovery.trigger != Trigger::Rnr
+            {
                 match why {
                     Reissue::Skipped => open.recovery.place = Where::ResponseBefore,
                     Reissue::Seen => open.recovery.place = Where::ResponseAfter,
@@ -206,11 +217,18 @@ impl Requester {
         }
         self.lose_head(packet, &cause);
         let gap = packet.at.since(self.repairing.last_sent);
-        for ask in self.asks.iter_mut().rev().take_while(|ask| ask.psn.since(packet.psn) >= 0) {
+        for ask in self
+            .asks
+            .iter_mut()
+            .rev()
+            .take_while(|ask| ask.psn.since(packet.psn) >= 0)
+        {
             ask.tainted = true;
         }
         self.reads.taint_from(packet.psn);
-        let Some(open) = self.repairing.open.as_deref_mut() else { return };
+        let Some(open) = self.repairing.open.as_deref_mut() else {
+            return;
+        };
         open.recovery.tries += 1;
         (open.last_try, open.last_frame) = (packet.at, packet.frame);
         for tries in [&mut open.tries, &mut self.tries] {
@@ -233,7 +251,12 @@ impl Requester {
         if open.recovery.gaps_ns.len() < KEPT_DETAILS {
             open.recovery.gaps_ns.push(gap);
         }
-        for frame in cause.nak.map(|(frame, _)| frame).into_iter().chain([packet.frame]) {
+        for frame in cause
+            .nak
+            .map(|(frame, _)| frame)
+            .into_iter()
+            .chain([packet.frame])
+        {
             if open.recovery.frames.len() < KEPT_DETAILS {
                 open.recovery.frames.push(frame);
             }
@@ -245,7 +268,11 @@ impl Requester {
 
     fn open_recovery(&mut self, packet: &PacketFacts, cause: &Cause) {
         let acked = self.acked.is_some_and(|acked| acked.since(packet.psn) >= 0);
-        let stalled_from = if acked { self.repairing.last_sent } else { self.progress };
+        let stalled_from = if acked {
+            self.repairing.last_sent
+        } else {
+            self.progress
+        };
         self.repairing.open = Some(Box::new(Open {
             recovery: Recovery {
                 trigger: cause.trigger,
@@ -285,20 +312,48 @@ impl Requester {
     fn cause(&mut self, packet: &PacketFacts) -> Cause {
         let start = packet.psn;
         if !self.paired {
-            return Cause { trigger: Trigger::Unknown, place: Where::Unknown, from: start, nak: None };
+            return Cause {
+                trigger: Trigger::Unknown,
+                place: Where::Unknown,
+                from: start,
+                nak: None,
+            };
         }
         if let Some(rnr) = self.rnr.take_if(|rnr| start.since(rnr.psn) >= 0) {
-            return Cause { trigger: Trigger::Rnr, place: Where::Refused, from: rnr.psn, nak: Some((rnr.frame, rnr.at)) };
+            return Cause {
+                trigger: Trigger::Rnr,
+                place: Where::Refused,
+                from: rnr.psn,
+                nak: Some((rnr.frame, rnr.at)),
+            };
         }
         if let Some(nak) = self.nak.take_if(|nak| start.since(nak.psn) >= 0) {
-            return Cause { trigger: Trigger::Nak, place: nak.place, from: nak.psn, nak: Some((nak.frame, nak.at)) };
+            return Cause {
+                trigger: Trigger::Nak,
+                place: nak.place,
+                from: nak.psn,
+                nak: Some((nak.frame, nak.at)),
+            };
         }
         let response = answered_by_response(packet.info.operation);
-        if response && self.answered.is_some_and(|answered| answered.since(start) > 0) {
-            return Cause { trigger: Trigger::ImpliedNak, place: Where::Unknown, from: start, nak: None };
+        if response
+            && self
+                .answered
+                .is_some_and(|answered| answered.since(start) > 0)
+        {
+            return Cause {
+                trigger: Trigger::ImpliedNak,
+                place: Where::Unknown,
+                from: start,
+                nak: None,
+            };
         }
         let oldest = self.acked_or_start().next();
-        let from = if start.since(oldest) > 0 && !response { oldest } else { start };
+        let from = if start.since(oldest) > 0 && !response {
+            oldest
+        } else {
+            start
+        };
         let place = if self.acked.is_some_and(|acked| acked.since(start) >= 0) && !response {
             Where::Spurious
         } else if self.was_skipped(from) {
@@ -306,7 +361,12 @@ impl Requester {
         } else {
             Where::AfterOrAnswer
         };
-        Cause { trigger: Trigger::Timeout, place, from, nak: None }
+        Cause {
+            trigger: Trigger::Timeout,
+            place,
+            from,
+            nak: None,
+        }
     }
 
     /// Whether the cursor stepped over `psn` the last time it went by. A step on the way back from a repair was a loss
@@ -374,7 +434,9 @@ impl Requester {
 
     /// An answer that acknowledges every PSN through `through`: it may end the open recovery.
     pub(crate) fn close_recovery(&mut self, through: Psn, at: Time) {
-        let Some(open) = self.repairing.open.as_deref_mut() else { return };
+        let Some(open) = self.repairing.open.as_deref_mut() else {
+            return;
+        };
         let first = Psn::new(open.recovery.first_psn);
         if through.since(first) < 0 || (open.response && self.reads.awaits(first)) {
             return;
@@ -387,7 +449,9 @@ impl Requester {
 
     /// A NAK that arrived a moment after the pass it asked for belongs to it.
     pub(crate) fn claim_pass(&mut self, nak: &super::answer::PendingNak) -> bool {
-        let Some(open) = self.repairing.open.as_deref_mut() else { return false };
+        let Some(open) = self.repairing.open.as_deref_mut() else {
+            return false;
+        };
         let early = nak.at.since(open.last_try) <= DIRECTION_SLACK_NS && open.last_try <= nak.at;
         let fits = Psn::new(open.recovery.first_psn).since(nak.psn) >= 0;
         if !early || !fits || open.tries.nak > 0 {
@@ -414,7 +478,10 @@ impl Requester {
 
     /// Settles a recovery that closed long enough ago.
     pub(crate) fn settle(&mut self, now: Time, out: &mut Vec<Event>) {
-        let due = |open: &Open| open.closed.is_some_and(|closed| now.since(closed) > SETTLE_NS);
+        let due = |open: &Open| {
+            open.closed
+                .is_some_and(|closed| now.since(closed) > SETTLE_NS)
+        };
         if self.repairing.settling.as_deref().is_some_and(due) {
             self.finish_settling(out);
         }
@@ -441,7 +508,11 @@ impl Requester {
                     self.count_losses(nak.at, 1);
                 }
                 Where::Before => {
-                    let lost = self.skipped.iter().find(|range| range.contains(nak.psn)).map_or(1, |range| Range::new(nak.psn, range.last).count());
+                    let lost = self
+                        .skipped
+                        .iter()
+                        .find(|range| range.contains(nak.psn))
+                        .map_or(1, |range| Range::new(nak.psn, range.last).count());
                     self.counts.lost_before += lost;
                     self.count_losses(nak.at, lost);
                 }
@@ -451,13 +522,36 @@ impl Requester {
     }
 
     fn finish(&mut self, open: Open, out: &mut Vec<Event>) {
-        let Open { mut recovery, tries, last_try, mut resent_skips, lost_again, mut lost_after, damaged, responses_lost, spurious, late, selective, closed, .. } = open;
+        let Open {
+            mut recovery,
+            tries,
+            last_try,
+            mut resent_skips,
+            lost_again,
+            mut lost_after,
+            damaged,
+            responses_lost,
+            spurious,
+            late,
+            selective,
+            closed,
+            ..
+        } = open;
         if selective {
             recovery.style = Style::Selective;
         }
-        let mut lost_before = if self.paired { resent_skips.count() + lost_again } else { 0 };
+        let mut lost_before = if self.paired {
+            resent_skips.count() + lost_again
+        } else {
+            0
+        };
         resent_skips.clear();
-        if late && matches!(recovery.place, Where::Before | Where::After | Where::AfterOrAnswer) {
+        if late
+            && matches!(
+                recovery.place,
+                Where::Before | Where::After | Where::AfterOrAnswer
+            )
+        {
             recovery.place = Where::Reordering;
         }
         if late || recovery.place == Where::Reordering {
@@ -473,12 +567,29 @@ impl Requester {
         self.reads.counts.lost_before += responses_lost.0;
         self.reads.counts.lost_after += responses_lost.1;
         self.counts.stalled_ns += recovery.stalled_ns;
-        self.count_losses(Time(recovery.start_ns), lost_before + lost_after + damaged + responses_lost.0 + responses_lost.1);
+        self.count_losses(
+            Time(recovery.start_ns),
+            lost_before + lost_after + damaged + responses_lost.0 + responses_lost.1,
+        );
         self.repairing.keep(&recovery);
         let at = closed.unwrap_or(last_try);
-        let frame = recovery.frames.last().copied().unwrap_or(FrameRef { source: 0, frame: 0 });
-        let repair = Repair { spurious, responses_lost, tries, open: closed.is_none(), last_try, recovery };
-        out.push(Event { at, frame, kind: EventKind::Repaired(Box::new(repair)) });
+        let frame = recovery.frames.last().copied().unwrap_or(FrameRef {
+            source: 0,
+            frame: 0,
+        });
+        let repair = Repair {
+            spurious,
+            responses_lost,
+            tries,
+            open: closed.is_none(),
+            last_try,
+            recovery,
+        };
+        out.push(Event {
+            at,
+            frame,
+            kind: EventKind::Repaired(Box::new(repair)),
+        });
     }
 }
 

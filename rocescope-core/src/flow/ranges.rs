@@ -32,10 +32,6 @@ impl Range {
 pub(crate) struct Ranges(Vec<Range>);
 
 impl Ranges {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// PSNs in the set.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|range| range.count()).sum()
@@ -47,7 +43,9 @@ impl Ranges {
 
     /// Whether any member lies in `range`.
     pub(crate) fn touches(&self, range: Range) -> bool {
-        self.0.iter().any(|own| own.first.since(range.last) <= 0 && own.last.since(range.first) >= 0)
+        self.0
+            .iter()
+            .any(|own| own.first.since(range.last) <= 0 && own.last.since(range.first) >= 0)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range> + '_ {
@@ -57,7 +55,11 @@ impl Ranges {
     /// Adds `range`. Returns what had to leave to keep the set small.
     pub(crate) fn insert(&mut self, range: Range) -> Option<Range> {
         self.remove(range);
-        let at = self.0.iter().rposition(|own| own.last.since(range.first) < 0).map_or(0, |index| index + 1);
+        let at = self
+            .0
+            .iter()
+            .rposition(|own| own.last.since(range.first) < 0)
+            .map_or(0, |index| index + 1);
         if let Some(before) = at.checked_sub(1).and_then(|index| self.0.get_mut(index))
             && before.last.next() == range.first
         {
@@ -83,7 +85,8 @@ impl Ranges {
                 continue;
             }
             removed += Range::new(first, last).count();
-            let head = (first.since(own.first) > 0).then(|| Range::new(own.first, first.previous()));
+            let head =
+                (first.since(own.first) > 0).then(|| Range::new(own.first, first.previous()));
             let tail = (own.last.since(last) > 0).then(|| Range::new(last.next(), own.last));
             match (head, tail) {
                 (None, None) => {
@@ -143,7 +146,10 @@ mod tests {
         assert_eq!(set.count(), 5);
         assert!(set.contains(Psn::new(0)));
         assert_eq!(set.remove(range(0, 0)), 1);
-        assert_eq!(set.take_through(Psn::new(1)), Some(range(0x00ff_fffe, 0x00ff_ffff)));
+        assert_eq!(
+            set.take_through(Psn::new(1)),
+            Some(range(0x00ff_fffe, 0x00ff_ffff))
+        );
         assert_eq!(set.take_through(Psn::new(1)), Some(range(1, 1)));
         assert_eq!(set.take_through(Psn::new(1)), None);
         assert_eq!(set.count(), 1);

@@ -109,32 +109,57 @@ impl Reads {
     pub(crate) fn claim(&mut self, packet: &PacketFacts, pmtu: u32, tainted: bool) -> Psn {
         let claim = match (packet.info.operation, packet.dma_len) {
             (Operation::RdmaReadRequest, None) => Claim::Unknown,
-            (Operation::RdmaReadRequest, Some(octets)) if pmtu == 0 && octets > 256 => Claim::Octets(octets),
+            (Operation::RdmaReadRequest, Some(octets)) if pmtu == 0 && octets > 256 => {
+                Claim::Octets(octets)
+            }
             _ => Claim::Certain,
         };
         let read = packet.info.operation == Operation::RdmaReadRequest && claim == Claim::Certain;
-        let count = if read { packet.dma_len.unwrap_or(0).div_ceil(pmtu.max(256)).clamp(1, MOST_CLAIMED) } else { 1 };
+        let count = if read {
+            packet
+                .dma_len
+                .unwrap_or(0)
+                .div_ceil(pmtu.max(256))
+                .clamp(1, MOST_CLAIMED)
+        } else {
+            1
+        };
         let last = packet.psn.plus(count - 1);
         self.provisional = (claim != Claim::Certain).then_some(packet.psn);
         if self.list.len() >= MOST_READS {
             self.list.pop_front();
         }
-        self.list.push_back(Read { first: packet.psn, last, claim, at: packet.at, tainted });
+        self.list.push_back(Read {
+            first: packet.psn,
+            last,
+            claim,
+            at: packet.at,
+            tainted,
+        });
         last
     }
 
     /// The next request is at `next`: how many PSNs the READ before it claimed, where that was open.
     pub(crate) fn resolve(&mut self, next: Psn) -> Option<Psn> {
         let first = self.provisional.take()?;
-        let read = self.list.iter_mut().rev().find(|read| read.first == first)?;
-        let claimed = u32::try_from(next.since(first)).ok().filter(|claimed| (1..=MOST_CLAIMED).contains(claimed))?;
+        let read = self
+            .list
+            .iter_mut()
+            .rev()
+            .find(|read| read.first == first)?;
+        let claimed = u32::try_from(next.since(first))
+            .ok()
+            .filter(|claimed| (1..=MOST_CLAIMED).contains(claimed))?;
         read.last = first.plus(claimed - 1);
         Some(read.last)
     }
 
     /// A response right behind the claim of the latest READ, whose length is not known: it belongs to it.
     pub(crate) fn extend(&mut self, psn: Psn) -> Option<Psn> {
-        let read = self.list.back_mut().filter(|read| read.claim != Claim::Certain && psn.since(read.last) == 1)?;
+        let read = self
+            .list
+            .back_mut()
+            .filter(|read| read.claim != Claim::Certain && psn.since(read.last) == 1)?;
         read.last = psn;
         Some(psn)
     }
@@ -144,7 +169,9 @@ impl Reads {
         let mut revised = Vec::new();
         for read in &mut self.list {
             if let Claim::Octets(octets) = read.claim {
-                let last = read.first.plus(octets.div_ceil(pmtu).clamp(1, MOST_CLAIMED) - 1);
+                let last = read
+                    .first
+                    .plus(octets.div_ceil(pmtu).clamp(1, MOST_CLAIMED) - 1);
                 read.claim = Claim::Certain;
                 if last != read.last {
                     revised.push((read.last, last));
@@ -179,21 +206,30 @@ impl Reads {
     pub(crate) fn awaits(&self, psn: Psn) -> bool {
         self.skipped.contains(psn)
             || self.restart.is_some_and(|restart| psn.since(restart) >= 0)
-            || self.list.iter().any(|read| read.contains(psn)) && self.highest.is_none_or(|highest| highest.since(psn) < 0)
+            || self.list.iter().any(|read| read.contains(psn))
+                && self.highest.is_none_or(|highest| highest.since(psn) < 0)
     }
 
     /// All requests from `psn` on were sent again or refused: no latency is measured from them.
     pub(crate) fn taint_from(&mut self, psn: Psn) {
-        for read in self.list.iter_mut().rev().take_while(|read| read.last.since(psn) >= 0) {
+        for read in self
+            .list
+            .iter_mut()
+            .rev()
+            .take_while(|read| read.last.since(psn) >= 0)
+        {
             read.tainted = true;
         }
     }
 
     /// A response at `psn`; `older` where its IP id says that it was sent before the newest answer seen.
     pub(crate) fn on_response(&mut self, psn: Psn, older: bool) -> Response {
-        let Some(index) = self.list.iter().rposition(|read| read.contains(psn)) else { return Response::Unclaimed };
+        let Some(index) = self.list.iter().rposition(|read| read.contains(psn)) else {
+            return Response::Unclaimed;
+        };
         let own = Range::new(psn, psn);
-        let seen = self.highest.is_some_and(|highest| highest.since(psn) >= 0) && !self.skipped.contains(psn);
+        let seen = self.highest.is_some_and(|highest| highest.since(psn) >= 0)
+            && !self.skipped.contains(psn);
         let back = self.cursor.is_some_and(|cursor| cursor.since(psn) >= 0);
         if back && self.skipped.contains(psn) && (older || self.restart.is_none()) {
             self.skipped.remove(own);
@@ -219,7 +255,11 @@ impl Reads {
         }
         let read = self.list[index];
         self.retire();
-        Response::New { asked: (!read.tainted).then_some(read.at), first: psn == read.first, last: psn == read.last }
+        Response::New {
+            asked: (!read.tainted).then_some(read.at),
+            first: psn == read.first,
+            last: psn == read.last,
+        }
     }
 
     /// The cursor goes from `from` to `psn`: what READs claim in between was stepped over.
@@ -228,8 +268,16 @@ impl Reads {
             return;
         }
         for read in &self.list {
-            let first = if read.first.since(from) > 0 { read.first } else { from };
-            let last = if read.last.since(psn) < 0 { read.last } else { psn.previous() };
+            let first = if read.first.since(from) > 0 {
+                read.first
+            } else {
+                from
+            };
+            let last = if read.last.since(psn) < 0 {
+                read.last
+            } else {
+                psn.previous()
+            };
             if last.since(first) >= 0 {
                 self.counts.skips += Range::new(first, last).count();
                 self.skipped.insert(Range::new(first, last));
@@ -240,9 +288,15 @@ impl Reads {
     /// Lets go of requests answered long ago; their skipped responses were never asked for again.
     fn retire(&mut self) {
         while self.list.len() > KEPT {
-            let Some(front) = self.list.front().copied() else { return };
+            let Some(front) = self.list.front().copied() else {
+                return;
+            };
             let Some(highest) = self.highest else { return };
-            if highest.since(front.last) < 0 || self.restart.is_some_and(|restart| front.last.since(restart) >= 0) {
+            if highest.since(front.last) < 0
+                || self
+                    .restart
+                    .is_some_and(|restart| front.last.since(restart) >= 0)
+            {
                 return;
             }
             self.counts.gaps += self.skipped.remove(front.range());
@@ -252,9 +306,13 @@ impl Reads {
 
     /// The end: skipped responses that a later answer proves to have been taken are gaps of the capture.
     pub(crate) fn close(&mut self, answered: Option<Psn>) -> u64 {
-        let Some(answered) = answered else { return self.counts.gaps };
+        let Some(answered) = answered else {
+            return self.counts.gaps;
+        };
         for read in &self.list {
-            let asked_again = self.restart.is_some_and(|restart| read.last.since(restart) >= 0);
+            let asked_again = self
+                .restart
+                .is_some_and(|restart| read.last.since(restart) >= 0);
             if answered.since(read.last) > 0 && !asked_again {
                 self.counts.gaps += self.skipped.remove(read.range());
             }

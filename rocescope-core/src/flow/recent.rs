@@ -43,8 +43,6 @@ impl Seen {
 pub(crate) struct Sighting {
     /// When it was.
     pub(crate) at: Time,
-    /// The network point differs: TTL, MAC or VLAN.
-    pub(crate) other_point: bool,
 }
 
 /// The latest packets of a stream. The first three are kept in place; the ring comes with the fourth, so that a million
@@ -61,7 +59,11 @@ pub(crate) struct Recent {
 impl Recent {
     pub(crate) fn push(&mut self, packet: &PacketFacts) {
         let seen = Seen::of(packet);
-        self.ports = if self.several_ports(packet.port) { 2 } else { 1 };
+        self.ports = if self.several_ports(packet.port) {
+            2
+        } else {
+            1
+        };
         let index = self.count as usize;
         self.count += 1;
         if let Some(slot) = self.first.get_mut(index) {
@@ -95,7 +97,7 @@ impl Recent {
                 && seen.ip_id == wanted.ip_id
                 && seen.len == wanted.len;
             if same && (other_point || age <= SAME_POINT_NS) {
-                return Some(Sighting { at: seen.at, other_point });
+                return Some(Sighting { at: seen.at });
             }
         }
         None
@@ -107,14 +109,16 @@ impl Recent {
             return false;
         }
         let wanted = Seen::of(packet);
-        (0..self.count.min(REMEMBERED as u64)).map(|back| self.back(back)).any(|seen| {
-            seen.port != wanted.port
-                && seen.opcode_psn == wanted.opcode_psn
-                && seen.signature == wanted.signature
-                && seen.ip_id == wanted.ip_id
-                && seen.len == wanted.len
-                && packet.at.since(seen.at) <= OTHER_POINT_NS
-        })
+        (0..self.count.min(REMEMBERED as u64))
+            .map(|back| self.back(back))
+            .any(|seen| {
+                seen.port != wanted.port
+                    && seen.opcode_psn == wanted.opcode_psn
+                    && seen.signature == wanted.signature
+                    && seen.ip_id == wanted.ip_id
+                    && seen.len == wanted.len
+                    && packet.at.since(seen.at) <= OTHER_POINT_NS
+            })
     }
 
     /// Packets of this stream came by more than one port, `port` included.

@@ -13,10 +13,7 @@ use crate::Time;
 use crate::event::{Event, EventKind};
 use crate::report;
 use crate::time::SECOND_NS;
-use rocescope_wire::{
-    Psn,
-    Operation, Transport,
-};
+use rocescope_wire::{Operation, Psn, Transport};
 use std::collections::VecDeque;
 
 /// A jump beyond the high-water adds at most this many missing PSNs.
@@ -82,7 +79,9 @@ impl IpIds {
     pub(crate) fn is_older(self, packet: &PacketFacts) -> bool {
         match (self.newest, packet.ip_id) {
             // A larger step back is another counter or a damaged id, not an order.
-            (Some(newest), Some(id)) if self.count_up() => (-MOST_ID_STEP..0).contains(&(id.wrapping_sub(newest) as i16)),
+            (Some(newest), Some(id)) if self.count_up() => {
+                (-MOST_ID_STEP..0).contains(&(id.wrapping_sub(newest) as i16))
+            }
             _ => false,
         }
     }
@@ -94,7 +93,11 @@ impl IpIds {
         if let Some(newest) = self.newest {
             let step = id.wrapping_sub(newest) as i16;
             if in_order {
-                self.score = if (1..=MOST_ID_STEP).contains(&step) { (self.score + 1).min(100) } else { (self.score - 4).max(-100) };
+                self.score = if (1..=MOST_ID_STEP).contains(&step) {
+                    (self.score + 1).min(100)
+                } else {
+                    (self.score - 4).max(-100)
+                };
             }
             if (-MOST_ID_STEP..0).contains(&step) && self.count_up() {
                 return;
@@ -161,11 +164,9 @@ pub(crate) struct Requester {
 
 /// What a request packet was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
+pub(crate) enum Class {
     /// Beyond the high-water.
     New,
-    /// The same transmission again.
-    Copy,
     /// Late, not lost.
     Late,
     /// Sent again.
@@ -204,22 +205,42 @@ impl Requester {
 
     /// Whether a NAK or RNR NAK asked for `psn` again since `at`.
     pub(crate) fn asked_again_since(&self, psn: Psn, at: Time) -> bool {
-        let nak = self.answers.last_nak.map(|(asked, at)| (asked, at));
+        let nak = self.answers.last_nak;
         let rnr = self.answers.last_rnr.map(|(asked, _, at, _)| (asked, at));
-        [nak, rnr].into_iter().flatten().any(|(asked, asked_at)| asked_at >= at && psn.since(asked) >= 0)
+        [nak, rnr]
+            .into_iter()
+            .flatten()
+            .any(|(asked, asked_at)| asked_at >= at && psn.since(asked) >= 0)
     }
 
     /// The end: steps that nobody who answers can explain, and responses nobody asked for again.
     pub(crate) fn close_gaps(&mut self, frame: report::FrameRef, at: Time, out: &mut Vec<Event>) {
         let responses = self.reads.close(self.answered);
         if let Some(first) = self.answered.filter(|_| responses > 0) {
-            out.push(Event { at, frame, kind: EventKind::CaptureGap { first, psns: responses, responses: true } });
+            out.push(Event {
+                at,
+                frame,
+                kind: EventKind::CaptureGap {
+                    first,
+                    psns: responses,
+                    responses: true,
+                },
+            });
         }
         let unanswered = self.holes.count();
-        if self.answers.count == 0 && !self.unreliable && unanswered > 0
+        if self.answers.count == 0
+            && !self.unreliable
+            && unanswered > 0
             && let Some(hole) = self.holes.iter().next()
         {
-            out.push(Event { at, frame, kind: EventKind::UnansweredGap { first: hole.first, psns: unanswered } });
+            out.push(Event {
+                at,
+                frame,
+                kind: EventKind::UnansweredGap {
+                    first: hole.first,
+                    psns: unanswered,
+                },
+            });
         }
     }
 
@@ -290,7 +311,10 @@ impl Requester {
             self.counts.missing_folded += folded.count();
         }
         if self.unreliable {
-            out.push(packet.event(EventKind::UcGap { first: hole.first, psns: hole.count() }));
+            out.push(packet.event(EventKind::UcGap {
+                first: hole.first,
+                psns: hole.count(),
+            }));
             return;
         }
         self.skipped.insert(hole);
@@ -302,7 +326,11 @@ impl Requester {
 
     /// What was stepped over because its frame had a bad ICRC was not lost before this tap, it was damaged.
     pub(crate) fn spare_damaged(&mut self, over: Range) {
-        for range in self.damaged.iter().filter(|range| over.contains(range.first)) {
+        for range in self
+            .damaged
+            .iter()
+            .filter(|range| over.contains(range.first))
+        {
             self.skipped.remove(range);
         }
     }
@@ -310,8 +338,13 @@ impl Requester {
     /// The last PSN that `packet` claims.
     fn claim(&mut self, packet: &PacketFacts) -> Psn {
         match packet.info.operation {
-            Operation::RdmaReadRequest | Operation::CompareSwap | Operation::FetchAdd | Operation::Flush | Operation::AtomicWrite => {
-                self.reads.claim(packet, self.pmtu, !self.repairing.is_quiet())
+            Operation::RdmaReadRequest
+            | Operation::CompareSwap
+            | Operation::FetchAdd
+            | Operation::Flush
+            | Operation::AtomicWrite => {
+                self.reads
+                    .claim(packet, self.pmtu, !self.repairing.is_quiet())
             }
             _ => packet.psn,
         }
@@ -319,7 +352,11 @@ impl Requester {
 
     /// A READ whose claim was open: the next request tells how many PSNs it claimed, so no skip is made from it.
     fn resolve_provisional(&mut self, next: Psn) {
-        if let Some(last) = self.reads.resolve(next).filter(|last| last.since(self.high) > 0) {
+        if let Some(last) = self
+            .reads
+            .resolve(next)
+            .filter(|last| last.since(self.high) > 0)
+        {
             self.high = last;
             self.cursor = last;
         }
@@ -359,7 +396,10 @@ impl Requester {
         }
         let in_order = seamless && self.last_opcode != 0xff;
         if in_order && !follows(self.last_opcode, packet.opcode.0) {
-            out.push(packet.event(EventKind::OpcodeOrder { before: self.last_opcode, opcode: packet.opcode.0 }));
+            out.push(packet.event(EventKind::OpcodeOrder {
+                before: self.last_opcode,
+                opcode: packet.opcode.0,
+            }));
         }
         self.last_opcode = packet.opcode.0;
         if info.part.begins() {
@@ -374,7 +414,9 @@ impl Requester {
         self.message_bytes += u64::from(packet.payload_len);
         let answered_by_ack = matches!(info.operation, Operation::Send | Operation::RdmaWrite);
         if info.part.ends() {
-            let bytes = packet.dma_len.map_or(self.message_bytes, |dma_len| u64::from(dma_len).max(self.message_bytes));
+            let bytes = packet.dma_len.map_or(self.message_bytes, |dma_len| {
+                u64::from(dma_len).max(self.message_bytes)
+            });
             if !self.message_broken {
                 self.counts.messages += 1;
                 let class = u64::BITS - bytes.saturating_sub(1).leading_zeros();
@@ -396,7 +438,9 @@ impl Requester {
     }
 
     fn last_opcode_ended(&self) -> bool {
-        rocescope_wire::opcode::Opcode(self.last_opcode).info().is_none_or(|info| info.part.ends())
+        rocescope_wire::opcode::Opcode(self.last_opcode)
+            .info()
+            .is_none_or(|info| info.part.ends())
     }
 
     fn break_message(&mut self) {
@@ -419,7 +463,8 @@ impl Requester {
     /// A packet at or behind the high-water that is no copy.
     fn behind(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
         let before_first = packet.psn.since(self.first) < 0;
-        let skipped = self.skipped.contains(packet.psn) || self.holes.contains(packet.psn) || before_first;
+        let skipped =
+            self.skipped.contains(packet.psn) || self.holes.contains(packet.psn) || before_first;
         if self.ids.is_older(packet) {
             if skipped || self.repairing.forget_resent_skip(packet.psn) {
                 return self.late(packet, out);
@@ -429,7 +474,10 @@ impl Requester {
             self.note_late(packet.at);
             return Class::Retransmission;
         }
-        let named = self.nak.as_ref().is_some_and(|nak| packet.psn.since(nak.psn) >= 0);
+        let named = self
+            .nak
+            .as_ref()
+            .is_some_and(|nak| packet.psn.since(nak.psn) >= 0);
         if skipped && !self.ids.count_up() && !self.in_pass && !named {
             self.undecided = Some(Box::new(packet.clone()));
             return Class::Undecided;
@@ -478,13 +526,26 @@ impl Requester {
 
     /// A packet that asked for an answer and came out of turn takes its place among those that wait.
     pub(crate) fn late_ask(&mut self, packet: &PacketFacts) {
-        let ask = Ask { psn: packet.psn, at: packet.at, message_at: None, ack_req: true, tainted: true };
+        let ask = Ask {
+            psn: packet.psn,
+            at: packet.at,
+            message_at: None,
+            ack_req: true,
+            tainted: true,
+        };
         if packet.psn.since(self.acked_or_start()) <= 0 {
             self.answers.covered(packet.psn);
             return;
         }
-        let at = self.asks.iter().rposition(|own| own.psn.since(ask.psn) <= 0).map_or(0, |index| index + 1);
-        let known = at.checked_sub(1).and_then(|index| self.asks.get(index)).is_some_and(|own| own.psn == ask.psn);
+        let at = self
+            .asks
+            .iter()
+            .rposition(|own| own.psn.since(ask.psn) <= 0)
+            .map_or(0, |index| index + 1);
+        let known = at
+            .checked_sub(1)
+            .and_then(|index| self.asks.get(index))
+            .is_some_and(|own| own.psn == ask.psn);
         if !known && self.asks.len() < MOST_ASKS {
             self.asks.insert(at, ask);
         }
@@ -492,12 +553,17 @@ impl Requester {
 
     /// Decides about a packet that may be late or sent again: late if the next packet goes on beyond the high-water.
     pub(crate) fn decide(&mut self, next: Option<&PacketFacts>, now: Time, out: &mut Vec<Event>) {
-        let Some(undecided) = self.undecided.take() else { return };
+        let Some(undecided) = self.undecided.take() else {
+            return;
+        };
         let goes_on = match next {
             Some(next) => next.psn.since(self.high) > 0,
             None => now.since(undecided.at) <= UNDECIDED_NS || self.nak.is_none(),
         };
-        let named = self.nak.as_ref().is_some_and(|nak| undecided.psn.since(nak.psn) >= 0);
+        let named = self
+            .nak
+            .as_ref()
+            .is_some_and(|nak| undecided.psn.since(nak.psn) >= 0);
         if goes_on && !named {
             self.late(&undecided, out);
         } else {
@@ -507,7 +573,11 @@ impl Requester {
 
     /// Everything that only time or the end decides.
     pub(crate) fn on_time(&mut self, now: Time, frame: report::FrameRef, out: &mut Vec<Event>) {
-        if self.undecided.as_ref().is_some_and(|undecided| now.since(undecided.at) > UNDECIDED_NS) {
+        if self
+            .undecided
+            .as_ref()
+            .is_some_and(|undecided| now.since(undecided.at) > UNDECIDED_NS)
+        {
             self.decide(None, now, out);
         }
         self.settle(now, out);
@@ -534,7 +604,9 @@ impl Requester {
 /// Whether `opcode` may follow `before` on one queue pair (IBTA vol. 1, clause 9.7.4.1.3 by name; rxe `check_op_seq`).
 fn follows(before: u8, opcode: u8) -> bool {
     use rocescope_wire::opcode::Opcode;
-    let (Some(before), Some(now)) = (Opcode(before).info(), Opcode(opcode).info()) else { return true };
+    let (Some(before), Some(now)) = (Opcode(before).info(), Opcode(opcode).info()) else {
+        return true;
+    };
     if before.part.ends() {
         now.part.begins()
     } else {

@@ -47,7 +47,10 @@ impl Responder {
             }
             AethKind::RnrNak { timer } => {
                 self.rnr_naks += 1;
-                *self.rnr_timers.entry(timer.tens_of_microseconds()).or_default() += 1;
+                *self
+                    .rnr_timers
+                    .entry(timer.tens_of_microseconds())
+                    .or_default() += 1;
             }
             AethKind::Nak(code) => match code {
                 NakCode::PsnSequenceError => self.naks.psn_sequence_error += 1,

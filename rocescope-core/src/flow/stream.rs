@@ -65,7 +65,11 @@ pub(crate) struct PacketFacts {
 
 impl PacketFacts {
     pub(crate) fn event(&self, kind: EventKind) -> Event {
-        Event { at: self.at, frame: self.frame, kind }
+        Event {
+            at: self.at,
+            frame: self.frame,
+            kind,
+        }
     }
 }
 
@@ -74,7 +78,7 @@ impl PacketFacts {
 pub(crate) struct OpcodeCounts {
     codes: [u8; 8],
     counts: [u64; 8],
-    rest: Option<Box<BTreeMap<u8, u64>>>,
+    rest: BTreeMap<u8, u64>,
 }
 
 impl OpcodeCounts {
@@ -90,12 +94,15 @@ impl OpcodeCounts {
                 return;
             }
         }
-        *self.rest.get_or_insert_default().entry(opcode.0).or_default() += 1;
+        *self.rest.entry(opcode.0).or_default() += 1;
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Opcode, u64)> + '_ {
-        let inline = self.codes.iter().zip(&self.counts).filter(|(_, count)| **count > 0);
-        inline.map(|(code, count)| (Opcode(*code), *count)).chain(self.rest.iter().flat_map(|rest| rest.iter().map(|(code, count)| (Opcode(*code), *count))))
+        let inline = self.codes.iter().zip(&self.counts);
+        inline
+            .filter(|(_, count)| **count > 0)
+            .chain(&self.rest)
+            .map(|(code, count)| (Opcode(*code), *count))
     }
 }
 
@@ -137,7 +144,7 @@ pub(crate) struct Stream {
     pub(crate) recent: Recent,
     pub(crate) courting: Option<Box<Courting>>,
     /// Packets that may belong to a new owner of the QPN.
-    pub(crate) held: Option<Box<Vec<PacketFacts>>>,
+    pub(crate) held: Vec<PacketFacts>,
     pub(crate) source_qpns: BTreeMap<u32, u64>,
     /// First and latest copy.
     pub(crate) copy_frames: Option<[(Time, FrameRef); 2]>,
@@ -172,7 +179,7 @@ impl Stream {
             responder: Responder::default(),
             recent: Recent::default(),
             courting: None,
-            held: None,
+            held: Vec::new(),
             source_qpns: BTreeMap::new(),
             copy_frames: None,
             open_findings: Vec::new(),

@@ -50,14 +50,19 @@ impl Table {
 
     /// Two different streams.
     pub(crate) fn pair_mut(&mut self, a: u32, b: u32) -> Option<(&mut Stream, &mut Stream)> {
-        let [a, b] = self.streams.get_disjoint_mut([a as usize, b as usize]).ok()?;
+        let [a, b] = self
+            .streams
+            .get_disjoint_mut([a as usize, b as usize])
+            .ok()?;
         Some((a.as_deref_mut()?, b.as_deref_mut()?))
     }
 
     #[inline]
     pub(crate) fn find(&self, key: &StreamKey) -> Option<u32> {
         let hash = hash_of(&self.hasher, key);
-        let found = self.index.find(hash, |id| self.get(*id).is_some_and(|stream| stream.key == *key));
+        let found = self.index.find(hash, |id| {
+            self.get(*id).is_some_and(|stream| stream.key == *key)
+        });
         found.copied()
     }
 
@@ -74,7 +79,11 @@ impl Table {
             }
         };
         let (streams, hasher) = (&self.streams, &self.hasher);
-        let rehash = |id: &u32| streams[*id as usize].as_deref().map_or(0, |stream| hash_of(hasher, &stream.key));
+        let rehash = |id: &u32| {
+            streams[*id as usize]
+                .as_deref()
+                .map_or(0, |stream| hash_of(hasher, &stream.key))
+        };
         self.index.insert_unique(hash_of(hasher, &key), id, rehash);
         self.count += 1;
         self.link_newest(id);
@@ -83,7 +92,9 @@ impl Table {
 
     /// The key is free for a new stream; this one stays, but no packet finds it.
     pub(crate) fn retire(&mut self, id: u32) {
-        let Some(key) = self.get(id).map(|stream| stream.key) else { return };
+        let Some(key) = self.get(id).map(|stream| stream.key) else {
+            return;
+        };
         let hash = hash_of(&self.hasher, &key);
         if let Ok(entry) = self.index.find_entry(hash, |own| *own == id) {
             entry.remove();
@@ -128,7 +139,10 @@ impl Table {
     }
 
     fn unlink(&mut self, id: u32) {
-        let Some((previous, next)) = self.get(id).map(|stream| (stream.previous, stream.next)) else { return };
+        let Some((previous, next)) = self.get(id).map(|stream| (stream.previous, stream.next))
+        else {
+            return;
+        };
         match self.get_mut(previous) {
             Some(before) => before.next = next,
             None => self.oldest = next,
@@ -146,7 +160,9 @@ fn hash_of(hasher: &foldhash::fast::FixedState, key: &StreamKey) -> u64 {
     let mut state = hasher.build_hasher();
     match (key.src, key.dst) {
         (Address::V4(src), Address::V4(dst)) => {
-            state.write_u64(u64::from(u32::from_ne_bytes(src)) << 32 | u64::from(u32::from_ne_bytes(dst)));
+            state.write_u64(
+                u64::from(u32::from_ne_bytes(src)) << 32 | u64::from(u32::from_ne_bytes(dst)),
+            );
         }
         (src, dst) => {
             write_address(&mut state, src);

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 pub use finding::{Confidence, EndedBy, Evidence, Finding, FrameRef, Severity, State, Subject};
 pub use stream::{
-    CmFacts, Connection, EcnCounts, IcrcCounts, Latencies, Latency, NakPlaces, Naks, PairedBy, Recovery, Requester, Responder, Stream, Style,
-    Tries, Trigger, Where,
+    CmFacts, Connection, EcnCounts, IcrcCounts, Latencies, Latency, NakPlaces, Naks, PairedBy,
+    Recovery, Requester, Responder, Stream, Style, Tries, Trigger, Where,
 };
 pub use verdict::Verdict;
 
