@@ -8,11 +8,15 @@ use std::path::Path;
 mod targets;
 
 fn replay(name: &str, target: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/seeds").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests/fuzz/seeds")
+        .join(name);
     let mut seeds = 0;
-    for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
-        let path = entry.unwrap().path();
-        let octets = fs::read(&path).unwrap();
+    for entry in
+        fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
+        let path = entry.expect("entry").path();
+        let octets = fs::read(&path).expect("seed");
         target(&octets);
         for end in 0..octets.len().min(256) {
             target(&octets[..end]);
@@ -20,6 +24,11 @@ fn replay(name: &str, target: fn(&[u8])) {
         seeds += 1;
     }
     assert!(seeds > 0, "no seed in {}", folder.display());
+}
+
+#[test]
+fn file_readers() {
+    replay("file_readers", targets::file_readers);
 }
 
 #[test]
