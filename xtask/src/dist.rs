@@ -33,11 +33,13 @@ pub(crate) fn run() -> Result<()> {
 fn build(workspace: &Workspace) -> Result<(PathBuf, &'static str)> {
     let musl = format!("{ARCH}-unknown-linux-musl");
     let built = |target: &Path, triple: &str| target.join(triple).join("dist/rocescope");
-    if rustup_has(&musl) {
+    if has_target(&musl) {
         process::run(&mut dist(process::cargo(), &musl))?;
         return Ok((built(&workspace.target, &musl), "musl"));
     }
-    println!("rustup cannot bring {musl} here; building std for it with Debian's Rust");
+    println!(
+        "{musl} is not installed (`rustup target add {musl}` would do); building std for it with Debian's Rust"
+    );
     if debian_rust::is_available(debian_rust::MUSL) {
         let target = workspace.target.join("debian");
         process::run(&mut debian_musl(&target, &musl)?)?;
@@ -65,11 +67,11 @@ fn dist(mut cargo: Command, triple: &str) -> Command {
     cargo
 }
 
-fn rustup_has(triple: &str) -> bool {
+/// A target is used where it is installed. To add one changes the toolchain of whoever runs this, so that is left to them.
+fn has_target(triple: &str) -> bool {
     let installed = process::output(Command::new("rustup").args(["target", "list", "--installed"]))
         .unwrap_or_default();
     installed.lines().any(|line| line == triple)
-        || process::succeeds(Command::new("rustup").args(["target", "add", triple]))
 }
 
 /// Debian has no `std` for musl, but its sources. The C library and start files are those of musl-tools. Position-dependent,

@@ -3,10 +3,11 @@
 //! Without a sanitizer: our code has no `unsafe`, and so the stable compiler serves. What is sought are panics (overflow
 //! included, debug assertions are on), hangs, and results that differ where they must not.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::Stdio;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::workspace::Workspace;
 use crate::{packages, process};
@@ -83,14 +84,38 @@ fn targets(folder: &Path) -> Result<Vec<String>> {
 fn fuzz(folder: &Path, target: &str, seconds: u32) -> Result<()> {
     let corpus = folder.join("corpus").join(target);
     std::fs::create_dir_all(&corpus)?;
-    let mut command: Command = process::cargo();
+    let mut command = process::cargo();
     command
         .args(["fuzz", "run", "--sanitizer", "none", "--fuzz-dir"])
-        .arg(folder)
-        .arg(target);
-    command.arg(&corpus).arg(folder.join("seeds").join(target));
-    command
+        .args([
+            folder,
+            Path::new(target),
+            &corpus,
+            &folder.join("seeds").join(target),
+        ])
         .args(["--", "-timeout=10", "-print_final_stats=1"])
         .arg(format!("-max_total_time={seconds}"));
-    process::run(&mut command)
+    eprintln!("fuzzing {target} for {seconds} s");
+    let mut child = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo fuzz")?;
+    let lines = BufReader::new(child.stderr.take().context("cargo fuzz has no output")?);
+    let mut progress = String::new();
+    for line in lines.split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        // One line for each new input, and the dictionary that libFuzzer recommends: of interest only to whoever tunes it.
+        if line.starts_with('#') && line.contains(" cov: ") {
+            progress = line;
+        } else if !line.starts_with(['#', '"']) {
+            eprintln!("{line}");
+        }
+    }
+    let status = child.wait()?;
+    println!("{target}: {progress}");
+    ensure!(
+        status.success(),
+        "fuzzing {target}: {status}; the input is in tests/fuzz/artifacts"
+    );
+    Ok(())
 }
