@@ -5,8 +5,11 @@
 
 pub mod address;
 pub mod encap;
+pub mod figure;
+pub mod finding;
 pub mod report;
 pub mod time;
+pub mod verdict;
 
 pub use address::Address;
 pub use time::Time;

@@ -124,7 +124,10 @@ pub struct Evidence(pub Vec<(&'static str, EvidenceValue)>);
 impl Evidence {
     /// Adds or replaces a number.
     pub fn number(&mut self, name: &'static str, value: impl TryInto<i64>) -> &mut Self {
-        self.set(name, EvidenceValue::Number(value.try_into().unwrap_or(i64::MAX)))
+        self.set(
+            name,
+            EvidenceValue::Number(value.try_into().unwrap_or(i64::MAX)),
+        )
     }
 
     /// Adds or replaces a text.
@@ -140,7 +143,10 @@ impl Evidence {
     /// The value of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&EvidenceValue> {
-        self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
     }
 
     fn set(&mut self, name: &'static str, value: EvidenceValue) -> &mut Self {

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 pub use finding::{Confidence, EndedBy, Evidence, Finding, FrameRef, Severity, State, Subject};
 pub use stream::{
-    Connection, EcnCounts, IcrcCounts, Latencies, Latency, Naks, PairedBy, Recovery, Requester, Responder, Stream, Style,
-    Tries, Trigger, Where,
+    Connection, EcnCounts, IcrcCounts, Latencies, Latency, Naks, PairedBy, Recovery, Requester,
+    Responder, Stream, Style, Tries, Trigger, Where,
 };
 pub use verdict::Verdict;
 
@@ -55,6 +55,10 @@ pub struct Tool {
     pub arguments: Vec<String>,
     /// Every threshold that differs from its default, by `finding.key`.
     pub settings_changed: BTreeMap<String, String>,
+    /// The filter that chose which streams, connections and findings are listed; totals and verdict are of everything.
+    pub filter: Option<String>,
+    /// Addresses, paths and names are stand-ins.
+    pub redacted: bool,
 }
 
 /// One input and what it could and could not see.

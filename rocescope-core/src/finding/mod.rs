@@ -1,0 +1,182 @@
+//! What can be found: one file a finding, each with its doc. `rocescope explain ID` prints these docs.
+
+pub mod frames_cut;
+pub mod psn_gap;
+
+use crate::report::Severity;
+use serde::Serialize;
+
+/// The docs of all findings, ordered by family as design and reports list them.
+pub static REGISTRY: &[&FindingDoc] = &[&psn_gap::DOC, &frames_cut::DOC];
+
+/// The doc of that finding.
+#[must_use]
+pub fn doc(id: &str) -> Option<&'static FindingDoc> {
+    REGISTRY.iter().copied().find(|doc| doc.id == id)
+}
+
+/// All there is to say about one finding.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FindingDoc {
+    /// Stable kebab-case name: file name, JSON value and argument of `rocescope explain`.
+    pub id: &'static str,
+    /// What kind of trouble it is.
+    pub family: Family,
+    /// The severity it has unless its rule says otherwise.
+    pub severity: Severity,
+    /// Whom it is about.
+    pub scope: Scope,
+    /// Input time without new evidence after which it is resolved, ns; 0 where it lasts until the input ends.
+    pub quiet_ns: u64,
+    /// Values that `--set ID.KEY=VALUE` changes.
+    pub thresholds: &'static [Threshold],
+    /// What it means; the first sentence stands for it in lists.
+    pub meaning: &'static str,
+    /// When it is made.
+    pub rule: &'static str,
+    /// Where the rule comes from: clause of a standard, kernel file, or public thread.
+    pub source: &'static str,
+    /// What brings it about, most likely first.
+    pub causes: &'static [&'static str],
+    /// What to do, in this order.
+    pub what_to_do: &'static [&'static str],
+    /// What it looks like when it is wrong.
+    pub when_wrong: &'static str,
+}
+
+impl FindingDoc {
+    /// The first sentence of the meaning.
+    #[must_use]
+    pub fn summary(&self) -> &'static str {
+        self.meaning
+            .split_once(". ")
+            .map_or(self.meaning, |(first, _)| first)
+            .trim_end_matches('.')
+    }
+
+    /// The threshold of that key.
+    #[must_use]
+    pub fn threshold(&self, key: &str) -> Option<&'static Threshold> {
+        self.thresholds
+            .iter()
+            .find(|threshold| threshold.key == key)
+    }
+}
+
+/// What kind of trouble a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Loss and its repair.
+    LossAndRepair,
+    /// The receiver said no.
+    Refusals,
+    /// Packets that are not what they should be.
+    Integrity,
+    /// What this source can and cannot see.
+    Vantage,
+}
+
+impl Family {
+    /// Its heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::LossAndRepair => "Loss and repair",
+            Self::Refusals => "Refusals",
+            Self::Integrity => "Integrity",
+            Self::Vantage => "Vantage",
+        }
+    }
+}
+
+/// Whom a finding is about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// One direction: source, destination, destination QPN.
+    Stream,
+    /// One input.
+    Source,
+    /// The whole capture.
+    Capture,
+}
+
+/// A value that a rule compares with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Threshold {
+    /// Its name; together with the finding the `finding.key` of `--set`.
+    pub key: &'static str,
+    /// Its unit, such as `ns` or `packets`.
+    pub unit: &'static str,
+    /// Its value unless set.
+    pub default: u64,
+    /// The smallest value allowed.
+    pub min: u64,
+    /// The largest value allowed.
+    pub max: u64,
+    /// What it is compared with.
+    pub meaning: &'static str,
+    /// Why it has this default.
+    pub source: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_doc_says_everything() {
+        let mut ids = BTreeSet::new();
+        for doc in REGISTRY {
+            assert!(ids.insert(doc.id), "{} stands twice", doc.id);
+            assert!(
+                doc.id
+                    .bytes()
+                    .all(|octet| octet == b'-' || octet.is_ascii_lowercase()),
+                "{}",
+                doc.id
+            );
+            for (part, text) in [
+                ("meaning", doc.meaning),
+                ("rule", doc.rule),
+                ("source", doc.source),
+                ("when_wrong", doc.when_wrong),
+            ] {
+                assert!(
+                    text.len() > 20 && text.ends_with('.'),
+                    "{}: {part} is not a sentence",
+                    doc.id
+                );
+                assert!(
+                    !text.contains("  ") && !text.contains('\n'),
+                    "{}: {part} has loose blanks",
+                    doc.id
+                );
+            }
+            assert!(
+                !doc.causes.is_empty() && !doc.what_to_do.is_empty(),
+                "{}: no causes or no advice",
+                doc.id
+            );
+            for threshold in doc.thresholds {
+                let range = threshold.min..=threshold.max;
+                assert!(
+                    range.contains(&threshold.default),
+                    "{}.{}: default out of range",
+                    doc.id,
+                    threshold.key
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_summary_is_the_first_sentence() {
+        assert!(!psn_gap::DOC.summary().contains(". "));
+        assert!(psn_gap::DOC.meaning.starts_with(psn_gap::DOC.summary()));
+        assert_eq!(doc("psn-gap").map(|doc| doc.id), Some("psn-gap"));
+        assert!(doc("no-such").is_none());
+    }
+}
