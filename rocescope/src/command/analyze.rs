@@ -64,8 +64,12 @@ fn run(_options: &Analyze, _bar: &indicatif::ProgressBar) -> Result<Analysis> {
 }
 
 /// `walk`: reads the records and does nothing with them.
-pub(super) fn walk(_file: &Path) -> Result<u8> {
-    bail!("this build has no engine yet")
+pub(super) fn walk(file: &Path) -> Result<u8> {
+    let (frames, octets) =
+        crate::source::walk::walk(file).with_context(|| file.display().to_string())?;
+    let counts = format!("{frames} frames, {octets} octets captured\n");
+    output::to_stdout(|out| out.write_all(counts.as_bytes())).context("standard output")?;
+    Ok(DONE)
 }
 
 /// Mistakes that no single flag shows.
