@@ -6,6 +6,7 @@
 pub mod address;
 pub mod encap;
 pub mod event;
+pub mod figure;
 pub mod finding;
 mod flow;
 mod histogram;
@@ -15,6 +16,7 @@ pub mod report;
 pub mod settings;
 pub mod thresholds;
 pub mod time;
+pub mod verdict;
 
 pub use address::Address;
 pub use time::Time;

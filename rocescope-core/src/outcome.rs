@@ -233,6 +233,7 @@ fn stream_row(id: u64, stream: &Stream, peer: Option<&Stream>) -> report::Stream
         udp_source_port: stream.udp_source_port,
         dscp: stream.dscp,
         pcp: stream.pcp,
+        vlan: stream.vlan,
         migreq_packets: stream.migreq,
         opcodes: by_name,
         requester: requester_row(&stream.requester),

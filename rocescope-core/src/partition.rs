@@ -697,6 +697,7 @@ fn facts_of(input: &PacketInput<'_>, packet: &TransportPacket<'_>, icrc: Icrc) -
         ecn: located.traffic_class & 3,
         dscp: located.traffic_class >> 2,
         pcp: located.vlan.map(|vlan| vlan.pcp),
+        vlan: located.vlan.map(|vlan| vlan.vid),
         udp_source_port: located.udp_source_port,
         icrc,
     }

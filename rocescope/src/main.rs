@@ -1,3 +1,7 @@
 //! `rocescope`: see `rocescope --help`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rocescope::command::run(std::env::args_os())
+}

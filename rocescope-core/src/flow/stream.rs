@@ -59,6 +59,7 @@ pub(crate) struct PacketFacts {
     pub(crate) ecn: u8,
     pub(crate) dscp: u8,
     pub(crate) pcp: Option<u8>,
+    pub(crate) vlan: Option<u16>,
     pub(crate) udp_source_port: u16,
     pub(crate) icrc: Icrc,
 }
@@ -134,6 +135,7 @@ pub(crate) struct Stream {
     pub(crate) udp_source_port: u16,
     pub(crate) dscp: u8,
     pub(crate) pcp: Option<u8>,
+    pub(crate) vlan: Option<u16>,
     pub(crate) peer: Option<u32>,
     pub(crate) paired_by: Option<PairedBy>,
     /// Its QP number is used anew, or the connection was closed by CM.
@@ -171,6 +173,7 @@ impl Stream {
             udp_source_port: packet.udp_source_port,
             dscp: packet.dscp,
             pcp: packet.pcp,
+            vlan: packet.vlan,
             peer: None,
             paired_by: None,
             retired: false,

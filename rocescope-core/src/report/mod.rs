@@ -55,6 +55,10 @@ pub struct Tool {
     pub arguments: Vec<String>,
     /// Every threshold that differs from its default, by `finding.key`.
     pub settings_changed: BTreeMap<String, String>,
+    /// The filter that chose which streams, connections and findings are listed; totals and verdict are of everything.
+    pub filter: Option<String>,
+    /// Addresses, paths and names are stand-ins.
+    pub redacted: bool,
 }
 
 /// One input and what it could and could not see.

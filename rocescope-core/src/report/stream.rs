@@ -35,6 +35,8 @@ pub struct Stream {
     pub dscp: u8,
     /// PCP of the first packet's innermost VLAN tag.
     pub pcp: Option<u8>,
+    /// VID of the first packet's innermost VLAN tag.
+    pub vlan: Option<u16>,
     /// Packets with MigReq set: hardware sets it, Soft-RoCE does not.
     pub migreq_packets: u64,
     /// Packets by opcode.
@@ -234,6 +236,14 @@ pub struct Recovery {
     pub gaps_ns: Vec<u64>,
     /// Frames that began its passes, and the NAK: at most 16.
     pub frames: Vec<FrameRef>,
+}
+
+impl Recovery {
+    /// Whether nothing was lost: the receiver asked for what was only late.
+    #[must_use]
+    pub fn is_reordering(&self) -> bool {
+        self.place == Where::Reordering
+    }
 }
 
 /// Answers of a stream.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Verdict {
     /// The verdict in one sentence.
     pub sentence: String,
-    /// How much: lost packets per million request packets.
+    /// How much: lost or damaged packets per million requests and responses sent.
     pub lost_per_million: u64,
     /// How much: octets sent again, in millionths of all request octets.
     pub sent_again_millionths: u64,
