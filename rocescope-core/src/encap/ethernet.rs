@@ -2,7 +2,7 @@
 
 use super::walk::{Content, Found, Walk};
 use super::{Vlan, Why};
-use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
+use etherparse::Ethernet2HeaderSlice;
 
 const IPV4: u16 = 0x0800;
 /// TPID of a C-VLAN, of an S-VLAN, and of stacked tags before IEEE 802.1ad.
@@ -58,14 +58,9 @@ impl Walk<'_, '_> {
 
     /// A tag; the type behind it.
     fn vlan_tag(&mut self) -> Result<u16, Why> {
-        let tag = SingleVlanHeaderSlice::from_slice(self.rest()).map_err(|_| self.missing(4))?;
-        self.at += tag.slice().len();
-        self.vlan = Some(Vlan {
-            pcp: tag.priority_code_point().value(),
-            dei: tag.drop_eligible_indicator(),
-            vid: tag.vlan_identifier().value(),
-        });
-        Ok(tag.ether_type().0)
+        let [tci_high, tci_low, high, low] = *self.take()?;
+        self.vlan = Some(Vlan::from_tci(u16::from_be_bytes([tci_high, tci_low])));
+        Ok(u16::from_be_bytes([high, low]))
     }
 
     fn mac_control(&self) -> Found {

@@ -8,6 +8,7 @@ mod ethernet;
 mod ip;
 mod link;
 mod mirror;
+mod plain;
 mod ports;
 #[cfg(test)]
 mod tests;
@@ -63,6 +64,17 @@ pub struct Vlan {
     pub dei: bool,
     /// VLAN identifier, 0 to 4095.
     pub vid: u16,
+}
+
+impl Vlan {
+    /// Tag control information (IEEE 802.1Q 9.6).
+    const fn from_tci(tci: u16) -> Self {
+        Self {
+            pcp: (tci >> 13) as u8,
+            dei: tci & 0x1000 != 0,
+            vid: tci & 0x0fff,
+        }
+    }
 }
 
 /// A packet of the InfiniBand transport, located in its frame. Slices hold what was captured; lengths what was on the wire.
@@ -190,6 +202,18 @@ impl core::fmt::Display for Why {
 /// Finds the transport in the captured `octets` of a frame that had `wire_len` octets on the wire.
 #[must_use]
 pub fn locate<'a>(link: LinkType, octets: &'a [u8], wire_len: u32, ports: &Ports) -> Frame<'a> {
+    if link == LinkType::ETHERNET
+        && let Some(located) = plain::locate(octets, ports)
+    {
+        return Frame {
+            decoded: Decoded::Roce(located),
+            mirror: None,
+        };
+    }
+    walk(link, octets, wire_len, ports)
+}
+
+fn walk<'a>(link: LinkType, octets: &'a [u8], wire_len: u32, ports: &Ports) -> Frame<'a> {
     let mut walk = Walk::new(octets, wire_len, ports);
     let decoded = match walk.link(link) {
         Ok(Content::Roce(carrier, udp_source_port)) => {

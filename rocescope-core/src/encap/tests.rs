@@ -342,9 +342,40 @@ proptest! {
 
 /// What is true of any frame.
 fn holds(link: LinkType, octets: &[u8], wire_len: u32) {
-    if let Decoded::Roce(located) = locate(link, octets, wire_len, &Ports::default()).decoded {
+    let ports = Ports::default();
+    if let Decoded::Roce(located) = locate(link, octets, wire_len, &ports).decoded {
         assert!(located.transport.len() >= 12);
         assert!(located.transport.len() <= located.wire_len as usize);
         assert!(located.network.ends_with(located.transport));
+    }
+    if let Some(located) = plain::locate(octets, &ports) {
+        let walked = walk(LinkType::ETHERNET, octets, wire_len, &ports).decoded;
+        assert_eq!(
+            format!("{:?}", Decoded::Roce(located)),
+            format!("{walked:?}")
+        );
+    }
+}
+
+#[test]
+fn the_short_way_and_the_walk_agree() {
+    let plain_ways = ways()
+        .into_iter()
+        .filter(|way| plain::locate(&way.frame, &Ports::default()).is_some());
+    assert_eq!(
+        plain_ways.map(|way| way.name).collect::<Vec<_>>(),
+        ["Ethernet", "VLAN"]
+    );
+    for way in ways() {
+        let wire_len = u32::try_from(way.frame.len()).unwrap();
+        for cut in 0..=way.frame.len() {
+            holds(way.link, &way.frame[..cut], wire_len);
+        }
+        // Every bit of every header turned.
+        for bit in 0..8 * way.frame.len().min(120) {
+            let mut frame = way.frame.clone();
+            frame[bit / 8] ^= 1 << (bit % 8);
+            holds(way.link, &frame, wire_len);
+        }
     }
 }

@@ -151,6 +151,11 @@ pub(super) fn ways() -> Vec<Way> {
             LinkType::RAW,
             packet(None, false, &[1, 1, 1, 0]),
         ),
+        (
+            "VLAN",
+            LinkType::ETHERNET,
+            on_ethernet(0x8100, "7064 0800", &v4),
+        ),
         ("VLAN, IPv6", LinkType::ETHERNET, inner_v6.clone()),
         (
             "four tags",
