@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod budget;
 pub mod encap;
 pub mod event;
 pub mod figure;

@@ -117,19 +117,21 @@ fn number_findings(outcome: &mut Outcome) {
             *stream = owner.map(|(_, id)| *id);
         }
     }
-    outcome.findings.sort_by(|a, b| {
-        let by = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.first_ns);
-        by(a)
-            .cmp(&by(b))
-            .then_with(|| a.id.cmp(b.id))
-            .then_with(|| a.key.cmp(&b.key))
-    });
+    order(&mut outcome.findings);
     for finding in outcome
         .findings
         .drain(MOST_FINDINGS.min(outcome.findings.len())..)
     {
         *outcome.findings_only_counted.entry(finding.id).or_default() += 1;
     }
+}
+
+/// Orders findings: the most severe first, then by time.
+pub fn order(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        let by = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.first_ns);
+        by(a).cmp(&by(b)).then_with(|| a.id.cmp(b.id)).then_with(|| a.key.cmp(&b.key))
+    });
 }
 
 /// Adds the packets of a part to the sums.

@@ -1,0 +1,141 @@
+//! Answers on their way from the stream that carries them to the requests they answer.
+
+use super::Partition;
+use crate::flow::answer::{Answer, AnswerKind};
+use crate::flow::pairing;
+use crate::flow::stream::PacketFacts;
+use crate::report::PairedBy;
+use rocescope_wire::{AethKind, Operation, Part, TransportPacket};
+
+impl Partition {
+    fn response(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
+        let msn = packet.aeth().map(|aeth| aeth.msn().0);
+        let id = self.reuse_by_answer(id, facts, msn).unwrap_or(id);
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
+        stream.count(facts);
+        let advances = stream
+            .responder
+            .highest
+            .is_none_or(|highest| facts.psn.since(highest) > 0);
+        if !advances
+            && stream
+                .recent
+                .sighting(facts, stream.requester.ids.count_up())
+                .is_some()
+        {
+            stream.responder.packets += 1;
+            stream.responder.mirror_duplicates += 1;
+            stream.count_copy(facts);
+            stream.responder.count_kind(packet);
+            return;
+        }
+        let older = stream.requester.ids.is_older(facts);
+        stream.requester.ids.learn(facts, advances);
+        if advances {
+            stream.responder.highest = Some(facts.psn);
+        }
+        stream.recent.push(facts);
+        stream.responder.packets += 1;
+        stream.responder.count_kind(packet);
+        let Some(kind) = kind_of(facts, packet, older) else {
+            return;
+        };
+        let answer = Answer {
+            kind,
+            psn: facts.psn,
+            at: facts.at,
+            frame: facts.frame,
+        };
+        self.answer(id, answer);
+    }
+
+    /// An answer goes to the requests it answers, once it is known whose they are.
+    fn answer(&mut self, id: u32, answer: Answer) {
+        let Some(stream) = self.table.get_mut(id) else {
+            return;
+        };
+        if let Some(peer) = stream.peer {
+            self.give_answer(peer, &answer);
+            return;
+        }
+        pairing::wait(stream, &answer);
+        if let Some(other) = pairing::court(&mut self.table.streams, &self.unpaired, id, &answer) {
+            self.pair(id, other, PairedBy::Inferred);
+        }
+    }
+
+    fn give_answer(&mut self, requests_of: u32, answer: &Answer) {
+        // Events of this packet so far belong to the stream that carries it.
+        let carried = core::mem::take(&mut self.events);
+        if let Some(stream) = self.table.get_mut(requests_of) {
+            stream.requester.on_answer(answer, &mut self.events);
+        }
+        if !self.events.is_empty() {
+            self.detect(requests_of);
+        }
+        self.events = carried;
+    }
+
+    /// Joins two streams; the answers that waited reach their requests now.
+    pub(crate) fn pair(&mut self, a: u32, b: u32, by: PairedBy) {
+        let Some((one, other)) = self.table.pair_mut(a, b) else {
+            return;
+        };
+        if one.peer.is_some() || other.peer.is_some() {
+            return;
+        }
+        (one.peer, other.peer) = (Some(b), Some(a));
+        (one.paired_by, other.paired_by) = (Some(by), Some(by));
+        (one.requester.paired, other.requester.paired) = (true, true);
+        self.unpaired.remove(a, one);
+        self.unpaired.remove(b, other);
+        let agreed = self
+            .cm
+            .of(one.key.dst, one.key.dest_qpn)
+            .map_or(0, |conversation| conversation.facts.pmtu);
+        let pmtu = one
+            .requester
+            .pmtu
+            .max(other.requester.pmtu)
+            .max(if by == PairedBy::Cm { agreed } else { 0 });
+        one.requester.learn_pmtu(pmtu);
+        other.requester.learn_pmtu(pmtu);
+        let (from_one, from_other) = (one.courting.take(), other.courting.take());
+        for answer in from_one.into_iter().flat_map(|courting| courting.waiting) {
+            self.give_answer(b, &answer);
+        }
+        for answer in from_other.into_iter().flat_map(|courting| courting.waiting) {
+            self.give_answer(a, &answer);
+        }
+    }
+}
+
+/// What a response packet says; `None` where it was cut before its AETH or says nothing known.
+fn kind_of(facts: &PacketFacts, packet: &TransportPacket<'_>, older: bool) -> Option<AnswerKind> {
+    let payload = facts.payload_len;
+    match facts.info.operation {
+        Operation::RdmaReadResponse => {
+            let teaches_pmtu = matches!(facts.info.part, Part::First | Part::Middle);
+            Some(AnswerKind::Response {
+                payload,
+                teaches_pmtu,
+                older,
+            })
+        }
+        Operation::AtomicAcknowledge => Some(AnswerKind::Response {
+            payload: 0,
+            teaches_pmtu: false,
+            older,
+        }),
+        Operation::Acknowledge => match packet.aeth()?.kind() {
+            AethKind::Ack { credits } => Some(AnswerKind::Ack { credits }),
+            AethKind::RnrNak { timer } => Some(AnswerKind::Rnr(timer)),
+            AethKind::Nak(code) => Some(AnswerKind::Nak(code)),
+            AethKind::Reserved(_) => None,
+        },
+        _ => None,
+    }
+}
+
