@@ -236,15 +236,18 @@ impl<'a> Case<'a> {
         totals.roce_v1 + totals.roce_v2 + totals.infiniband > 0 || !self.report.streams.is_empty()
     }
 
-    /// Whether only one direction of RC traffic was captured, in every source.
     pub(super) fn one_direction(&self) -> bool {
-        let mut directions = self
-            .report
-            .sources
-            .iter()
-            .map(|source| source.vantage.directions)
-            .filter(|count| *count > 0)
-            .peekable();
-        directions.peek().is_some() && directions.all(|count| count == 1)
+        one_direction(self.report)
     }
+}
+
+/// Whether only one direction of RC traffic was captured, in every source.
+#[must_use]
+pub fn one_direction(report: &Report) -> bool {
+    let sources = report
+        .sources
+        .iter()
+        .map(|source| source.vantage.directions);
+    let mut directions = sources.filter(|count| *count > 0).peekable();
+    directions.peek().is_some() && directions.all(|count| count == 1)
 }

@@ -14,7 +14,7 @@ use crate::report::{Finding, FrameRef, Report, Severity, Subject, Verdict};
 use case::Case;
 use std::cmp::Reverse;
 
-pub use case::{DEADLY, Loss, is_deadly};
+pub use case::{DEADLY, Loss, is_deadly, one_direction};
 
 /// How many streams the verdict names as worst.
 const WORST: usize = 3;
@@ -75,11 +75,13 @@ fn worst(case: &Case<'_>) -> Vec<u64> {
                 Reverse(stream.requester.stalled_ns),
                 Reverse(Loss::of(stream).total()),
                 Reverse(severity),
+                Reverse(stream.requester.retransmitted_packets),
                 stream.id,
             )
         })
-        .filter(|(dead, stalled, loss, severity, _)| {
-            dead.0 || stalled.0 > 0 || loss.0 > 0 || severity.0 >= Some(Severity::Warning)
+        .filter(|(dead, stalled, loss, severity, again, _)| {
+            let grave = severity.0 >= Some(Severity::Warning);
+            dead.0 || stalled.0 > 0 || loss.0 > 0 || grave || again.0 > 0
         })
         .collect();
     ranked.sort_unstable();
@@ -126,3 +128,6 @@ fn next_step(case: &Case<'_>, first: Option<&Finding>) -> String {
             .to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;
