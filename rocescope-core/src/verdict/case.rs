@@ -179,8 +179,16 @@ impl<'a> Case<'a> {
                 .before
                 .max(totals.lost_before.saturating_sub(listed.unrepaired)),
             after: listed.after.max(totals.lost_after),
+            damaged: listed.damaged.max(totals.damaged),
             ..listed
         }
+    }
+
+    /// Everything lost or damaged, also answers of streams that had to leave.
+    pub(super) fn lost(&self) -> u64 {
+        let loss = self.loss();
+        loss.total()
+            .max(loss.requests() + self.report.totals.requester.responses_lost)
     }
 
     /// Requests and responses sent: those seen, and those lost before the tap.

@@ -24,7 +24,6 @@ const WORST: usize = 3;
 pub fn verdict(report: &Report) -> Verdict {
     let case = Case::new(report);
     let (stalled_ns, life_ns) = case.stalled_and_life();
-    let loss = case.loss();
     let totals = &report.totals.requester;
     let (since_ns, until_ns) = pattern::span(&case);
     let losses_by_second = pattern::by_second(&case);
@@ -34,7 +33,7 @@ pub fn verdict(report: &Report) -> Verdict {
     let first = first_finding(&case, &worst);
     Verdict {
         sentence: sentence::sentence(&case, &worst, &not_visible),
-        lost_per_million: crate::figure::millionths(loss.total(), case.sent()),
+        lost_per_million: crate::figure::millionths(case.lost(), case.sent()),
         sent_again_millionths: crate::figure::millionths(
             totals.retransmitted_bytes,
             totals.wire_bytes,

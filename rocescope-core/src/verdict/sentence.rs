@@ -168,7 +168,7 @@ fn lossy(case: &Case<'_>) -> Option<String> {
             " In all {} of {} lost {}.",
             count(hurt),
             counted(all, "stream", "streams"),
-            counted(case.loss().total(), "packet", "packets")
+            counted(case.lost(), "packet", "packets")
         )
     } else {
         String::new()

@@ -13,7 +13,7 @@ fn as_json(report: &Report) -> String {
 /// A report with addresses and names in every place that can hold one.
 fn telling() -> Report {
     let mut report = sample::lossy();
-    report.sources[0].path = "/home/carol/acme-leaf7.pcap.gz".to_owned();
+    report.sources[0].path = "/srv/carol/acme-leaf7.pcap.gz".to_owned();
     report.sources[0].problems =
         vec!["acme-leaf7.pcap.gz: breaks off; sent by 192.0.2.77.".to_owned()];
     report.sources[0].vantage.notes =
@@ -22,7 +22,7 @@ fn telling() -> Report {
     report.tool.filter = Some("host 192.0.2.0/24 and src ::ffff:192.0.2.1".to_owned());
     report.tool.arguments = [
         "analyze",
-        "/home/carol/acme-leaf7.pcap.gz",
+        "/srv/carol/acme-leaf7.pcap.gz",
         "--output=acme.md",
         "--frames",
         "acme-frames",
