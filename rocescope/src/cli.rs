@@ -15,13 +15,14 @@ pub use value::{Setting, TimeZoneName, unknown_finding};
 #[command(
     name = "rocescope",
     version,
-    max_term_width = 100,
+    max_term_width = 80,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
         rocescope analyze trace.pcapng              the verdict, what was not visible, and why\n  \
         rocescope analyze --format json trace.pcap  all of it for a program\n  \
         rocescope explain psn-gap                   what a finding means and what to do\n\n\
-        Exit codes: 0 done, 1 something at or above --fail-on, 2 wrong usage or unreadable input."
+        Exit codes: 0 done, 1 something at or above --fail-on, 2 wrong usage or\n\
+        unreadable input."
 )]
 pub struct Cli {
     /// What to do.
@@ -61,16 +62,17 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     rocescope analyze trace.pcapng\n  \
-    rocescope analyze leaf1.pcap leaf2.pcap.gz           one verdict over both, merged by time\n  \
+    rocescope analyze leaf1.pcap leaf2.pcap.gz      merged by time, one verdict\n  \
     tcpdump -i mirror0 -w - | rocescope analyze -\n  \
     rocescope analyze --filter 'src 10.0.0.1 and qpn 0x153' trace.pcap\n  \
-    rocescope analyze --fail-on warning --format json --output report.json trace.pcap\n  \
-    rocescope analyze --redact --format markdown trace.pcap   for a ticket\n\n\
-    Filter terms: host, src, dst (address or CIDR), qpn (either end), dqpn, port (UDP source), vlan,\n\
-    priority, dscp, service, opcode, finding, severity (at least); and, or, not, parentheses.\n\
-    A filter chooses what is listed. Totals and verdict are always of everything.\n\n\
-    Exit codes: 0 done and nothing at or above --fail-on, 1 something was, 2 wrong usage or an input\n\
-    that cannot be read (the others are still reported).")]
+    rocescope analyze --fail-on warning --format json -o report.json trace.pcap\n  \
+    rocescope analyze --redact --format markdown trace.pcap        for a ticket\n\n\
+    Filter terms: host, src, dst (address or CIDR), qpn (either end), dqpn, port\n\
+    (UDP source port), vlan, priority, dscp, service, opcode, finding, severity\n\
+    (at least); and, or, not, parentheses; numbers decimal or 0x. A filter chooses\n\
+    what is listed. Totals and verdict are always of everything.\n\n\
+    Exit codes: 0 done and nothing at or above --fail-on, 1 something was, 2 wrong\n\
+    usage or an input that cannot be read (the others are still reported).")]
 pub struct Analyze {
     /// Captures: pcap or pcapng, plain, gzip or zstd; `-` is standard input; several are merged by time
     #[arg(value_name = "TRACE", required = true)]

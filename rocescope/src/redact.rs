@@ -17,3 +17,6 @@ pub fn redact(report: &mut Report) {
     visit::replace(report, &mut names);
     report.tool.redacted = true;
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ pub static DOC: FindingDoc = FindingDoc {
     meaning: "The capture holds only the beginning of some frames. Headers can be read, but the ICRC at the end cannot be \
               checked, so damaged packets cannot be told from whole ones.",
     rule: "The captured length of a frame is smaller than its length on the wire, or a mirror says that it cut the frame.",
-    source: "The two lengths in each record of pcap and pcapng (draft-ietf-opsawg-pcap, section 5); the T bit of ERSPAN.",
+    source: "The two lengths in each record of pcap and pcapng (draft-ietf-opsawg-pcap); the T bit of ERSPAN.",
     causes: &[
         "the capture was made with a snapshot length (tcpdump -s, a slice setting of a TAP or broker)",
         "the mirror session of a switch cuts frames to save its own bandwidth",

@@ -18,7 +18,7 @@ pub static DOC: FindingDoc = FindingDoc {
            names one of them, or they are sent again. Skips inside a repair count like skips beyond the highest PSN. \
            Packets that turn up late are reordering, and packets that are acknowledged without ever being sent again \
            were missed by the capture: neither is counted here.",
-    source: "IBTA Volume 1, 9.7.5 (acknowledging requests) and 9.7.5.2.8 (PSN sequence error); Linux rxe_resp.c, check_psn.",
+    source: "IBTA Volume 1, chapter 9.7 (reliable service); Linux drivers/infiniband/sw/rxe/rxe_resp.c, check_psn.",
     causes: &[
         "a switch or a NIC in front of the tap dropped packets: a full queue without PFC, or a lossy priority",
         "a bad cable or transceiver: look for errors on the ports between sender and tap",

@@ -179,8 +179,16 @@ impl<'a> Case<'a> {
                 .before
                 .max(totals.lost_before.saturating_sub(listed.unrepaired)),
             after: listed.after.max(totals.lost_after),
+            damaged: listed.damaged.max(totals.damaged),
             ..listed
         }
+    }
+
+    /// Everything lost or damaged, also answers of streams that had to leave.
+    pub(super) fn lost(&self) -> u64 {
+        let loss = self.loss();
+        loss.total()
+            .max(loss.requests() + self.report.totals.requester.responses_lost)
     }
 
     /// Requests and responses sent: those seen, and those lost before the tap.
@@ -236,15 +244,18 @@ impl<'a> Case<'a> {
         totals.roce_v1 + totals.roce_v2 + totals.infiniband > 0 || !self.report.streams.is_empty()
     }
 
-    /// Whether only one direction of RC traffic was captured, in every source.
     pub(super) fn one_direction(&self) -> bool {
-        let mut directions = self
-            .report
-            .sources
-            .iter()
-            .map(|source| source.vantage.directions)
-            .filter(|count| *count > 0)
-            .peekable();
-        directions.peek().is_some() && directions.all(|count| count == 1)
+        one_direction(self.report)
     }
+}
+
+/// Whether only one direction of RC traffic was captured, in every source.
+#[must_use]
+pub fn one_direction(report: &Report) -> bool {
+    let sources = report
+        .sources
+        .iter()
+        .map(|source| source.vantage.directions);
+    let mut directions = sources.filter(|count| *count > 0).peekable();
+    directions.peek().is_some() && directions.all(|count| count == 1)
 }

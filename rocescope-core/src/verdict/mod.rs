@@ -14,7 +14,7 @@ use crate::report::{Finding, FrameRef, Report, Severity, Subject, Verdict};
 use case::Case;
 use std::cmp::Reverse;
 
-pub use case::{DEADLY, Loss, is_deadly};
+pub use case::{DEADLY, Loss, is_deadly, one_direction};
 
 /// How many streams the verdict names as worst.
 const WORST: usize = 3;
@@ -24,7 +24,6 @@ const WORST: usize = 3;
 pub fn verdict(report: &Report) -> Verdict {
     let case = Case::new(report);
     let (stalled_ns, life_ns) = case.stalled_and_life();
-    let loss = case.loss();
     let totals = &report.totals.requester;
     let (since_ns, until_ns) = pattern::span(&case);
     let losses_by_second = pattern::by_second(&case);
@@ -34,7 +33,7 @@ pub fn verdict(report: &Report) -> Verdict {
     let first = first_finding(&case, &worst);
     Verdict {
         sentence: sentence::sentence(&case, &worst, &not_visible),
-        lost_per_million: crate::figure::millionths(loss.total(), case.sent()),
+        lost_per_million: crate::figure::millionths(case.lost(), case.sent()),
         sent_again_millionths: crate::figure::millionths(
             totals.retransmitted_bytes,
             totals.wire_bytes,
@@ -75,11 +74,13 @@ fn worst(case: &Case<'_>) -> Vec<u64> {
                 Reverse(stream.requester.stalled_ns),
                 Reverse(Loss::of(stream).total()),
                 Reverse(severity),
+                Reverse(stream.requester.retransmitted_packets),
                 stream.id,
             )
         })
-        .filter(|(dead, stalled, loss, severity, _)| {
-            dead.0 || stalled.0 > 0 || loss.0 > 0 || severity.0 >= Some(Severity::Warning)
+        .filter(|(dead, stalled, loss, severity, again, _)| {
+            let grave = severity.0 >= Some(Severity::Warning);
+            dead.0 || stalled.0 > 0 || loss.0 > 0 || grave || again.0 > 0
         })
         .collect();
     ranked.sort_unstable();
@@ -126,3 +127,6 @@ fn next_step(case: &Case<'_>, first: Option<&Finding>) -> String {
             .to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

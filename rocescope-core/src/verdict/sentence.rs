@@ -16,6 +16,7 @@ pub(super) fn sentence(case: &Case<'_>, worst: &[u64], blind: &[Blind]) -> Strin
         .or_else(|| lossy(case))
         .or_else(|| named.iter().find_map(|stream| disturbed(case, stream)))
         .or_else(|| gravest_other(case))
+        .or_else(|| named.iter().find_map(|stream| again(case, stream)))
         .unwrap_or_else(|| clean(case, blind))
 }
 
@@ -167,7 +168,7 @@ fn lossy(case: &Case<'_>) -> Option<String> {
             " In all {} of {} lost {}.",
             count(hurt),
             counted(all, "stream", "streams"),
-            counted(case.loss().total(), "packet", "packets")
+            counted(case.lost(), "packet", "packets")
         )
     } else {
         String::new()
@@ -201,6 +202,9 @@ fn cost(case: &Case<'_>, stream: &Stream) -> String {
             }
             _ => String::new(),
         };
+    }
+    if stalled == 0 {
+        return format!("; {}", counted(repairs, "repair", "repairs"));
     }
     let life = connection.map_or(0, |connection| connection.life_ns);
     let part = crate::figure::millionths(stalled, life);
@@ -250,6 +254,25 @@ fn disturbed(case: &Case<'_>, stream: &Stream) -> Option<String> {
     None
 }
 
+/// Packets were sent again, and nothing here says why.
+fn again(case: &Case<'_>, stream: &Stream) -> Option<String> {
+    let again = stream.requester.retransmitted_packets;
+    if again == 0 {
+        return None;
+    }
+    let why = if case.one_direction() {
+        ", for only one direction was captured"
+    } else {
+        ""
+    };
+    let packets = counted(again, "packet", "packets");
+    Some(format!(
+        "{}: {packets} sent again; why cannot be seen here{why}{}.",
+        case.name(stream),
+        cost(case, stream)
+    ))
+}
+
 fn gravest_other(case: &Case<'_>) -> Option<String> {
     let grave = case
         .report
@@ -294,12 +317,5 @@ fn clean(case: &Case<'_>, blind: &[Blind]) -> String {
     } else {
         format!(" Not visible here: {}.", shorts.join(", "))
     };
-    let again = match totals.requester.retransmitted_packets {
-        0 => "nothing lost or sent again at this tap".to_owned(),
-        again => format!(
-            "{} sent again without harm",
-            counted(again, "packet", "packets")
-        ),
-    };
-    format!("No fault seen: {packets} in {streams}, {again}.{open}")
+    format!("No fault seen: {packets} in {streams}, nothing lost or sent again at this tap.{open}")
 }

@@ -147,9 +147,8 @@ fn repairs(requester: &Requester) -> (u64, u64) {
     if requester.recoveries_total <= requester.recoveries.len() as u64 || middle + tail == 0 {
         return (middle, tail);
     }
-    // Not all recoveries are listed; their passes are counted exactly.
-    (
-        requester.tries.nak + requester.tries.implied_nak,
-        requester.tries.timeout,
-    )
+    // Not all recoveries are listed; NAKs are counted exactly by where they put the loss.
+    let naks =
+        requester.nak_places.before + requester.nak_places.after + requester.nak_places.damaged;
+    (naks + requester.tries.implied_nak, requester.tries.timeout)
 }

@@ -139,3 +139,6 @@ impl fmt::Display for Term {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,6 +109,11 @@ impl Names {
         }
     }
 
+    /// Whether that word has a stand-in.
+    pub(super) fn knows(&self, word: &str) -> bool {
+        self.words.contains_key(word)
+    }
+
     /// A sentence with stand-ins for all paths and names known, and for all addresses whether known or not.
     pub(super) fn sentence(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -164,12 +169,10 @@ impl Names {
     }
 
     fn whole(&mut self, text: &str, before: &str) -> Option<String> {
-        if before.ends_with("lid") && text.starts_with(':') {
-            let lid = text.strip_prefix(':')?.parse().ok()?;
-            let Address::Lid(stand_in) = self.address(Address::Lid(lid)) else {
-                return None;
-            };
-            return Some(format!(":{stand_in}"));
+        // The last letter of `lid:7` is a digit to whom looks for addresses.
+        if let (true, Some(lid)) = (before.ends_with("li"), text.strip_prefix("d:")) {
+            let stand_in = self.address(Address::Lid(lid.parse().ok()?));
+            return stand_in.to_string().strip_prefix("li").map(str::to_owned);
         }
         if is_mac(text) {
             return Some(self.mac(text));

@@ -43,6 +43,9 @@ pub(super) fn learn(report: &Report, names: &mut Names) {
     }
     let mut paths = 0;
     let mut learn_path = |path: &str| {
+        if names.knows(path) {
+            return;
+        }
         paths += 1;
         names.word(path, &stand_in_of(path, &format!("path-{paths}")));
     };

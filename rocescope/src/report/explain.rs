@@ -149,18 +149,25 @@ fn list_text() -> String {
     page.finish()
 }
 
+/// A table of all findings, and under it what there is to say of each.
 fn list_markdown() -> String {
     let mut out =
-        "| finding | family | severity | meaning |\n| --- | --- | --- | --- |\n".to_owned();
+        "# Findings\n\n| finding | family | severity | meaning |\n| --- | --- | --- | --- |\n"
+            .to_owned();
     for doc in REGISTRY {
         let summary = super::Untrusted(doc.summary()).prose();
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {summary} |",
+            "| [{}](#{}) | {} | {} | {summary} |",
+            doc.id,
             doc.id,
             doc.family.title(),
             severity_word(doc.severity)
         );
+    }
+    for doc in REGISTRY {
+        out.push('\n');
+        out += &as_markdown(doc);
     }
     out
 }

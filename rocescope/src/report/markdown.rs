@@ -1,6 +1,6 @@
 //! The report for tickets and wikis.
 
-use super::{Clock, Untrusted, words};
+use super::{Clock, Untrusted, block, words};
 use rocescope_core::figure::{count, duration, millionths, qp_pair, share};
 use rocescope_core::report::{Finding, Report, Stream};
 use rocescope_core::verdict::Loss;
@@ -82,7 +82,7 @@ fn name(report: &Report, stream: &Stream) -> String {
 }
 
 fn verdict_block(out: &mut String, report: &Report, clock: &Clock) {
-    let lines = words::verdict_block(report, clock);
+    let lines = block::verdict_block(report, clock);
     if lines.is_empty() {
         return;
     }

@@ -1,5 +1,6 @@
 //! Reports: what was found, for people, tickets and programs.
 
+mod block;
 mod clock;
 mod explain;
 mod json;
@@ -18,5 +19,8 @@ pub use text::{Paint, text};
 pub use untrusted::Untrusted;
 pub use words::severity_word;
 
+#[cfg(test)]
+#[path = "../../../tests/report/sample.rs"]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

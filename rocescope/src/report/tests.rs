@@ -4,8 +4,8 @@ use super::*;
 use jiff::tz::TimeZone;
 use rocescope_core::report::Report;
 
-#[path = "../../../tests/report/sample.rs"]
-pub(crate) mod sample;
+#[path = "../../../tests/report/validate.rs"]
+mod validate;
 
 fn as_text(report: &Report) -> String {
     text(report, &Clock::new(report, TimeZone::UTC), Paint::Plain)
@@ -165,5 +165,35 @@ fn no_roce_says_what_is_there_and_what_to_try() {
         "--udp-port 4792",
     ] {
         assert!(text.contains(answer), "{answer} is not in: {text}");
+    }
+}
+
+#[test]
+fn json_is_what_the_schema_says() {
+    let schema = serde_json::to_value(schema()).unwrap();
+    for (name, report) in kinds().into_iter().chain([("hostile", sample::hostile())]) {
+        let value = serde_json::to_value(&report).unwrap();
+        validate::validate(&schema, &value).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_a_report() {
+    let schema = serde_json::to_value(schema()).unwrap();
+    let value = serde_json::to_value(sample::lossy()).unwrap();
+    for (path, wrong) in [
+        ("/findings/0/severity", serde_json::json!("bad")),
+        ("/streams/0/packets", serde_json::json!("many")),
+        ("/streams/0/requester", serde_json::json!({})),
+        ("/connections/0/streams", serde_json::json!(0)),
+        ("/findings/0/subject/kind", serde_json::json!("nobody")),
+        (
+            "/streams/0/requester/recoveries/0/where",
+            serde_json::json!("nowhere"),
+        ),
+    ] {
+        let mut broken = value.clone();
+        *broken.pointer_mut(path).unwrap() = wrong;
+        assert!(validate::validate(&schema, &broken).is_err(), "{path}");
     }
 }

@@ -3,8 +3,7 @@
 mod page;
 mod tables;
 
-use super::words;
-use super::{Clock, Untrusted};
+use super::{Clock, Untrusted, block, words};
 use rocescope_core::figure::{count, counted};
 use rocescope_core::report::{Finding, Report, Severity};
 use std::collections::BTreeMap;
@@ -96,7 +95,7 @@ fn next(report: &Report) -> String {
 }
 
 fn verdict_block(page: &mut Page, report: &Report, clock: &Clock) {
-    let lines = words::verdict_block(report, clock);
+    let lines = block::verdict_block(report, clock);
     if !lines.is_empty() {
         page.heading("The verdict in full");
         for (label, answer) in lines {

@@ -47,10 +47,20 @@ impl Untrusted<'_> {
         let text = self.to_string();
         let mut out = String::with_capacity(text.len() + 8);
         for letter in text.chars() {
-            if "\\`*_{}[]<>#|~&@!$".contains(letter) {
-                out.push('\\');
+            match letter {
+                // Forges look for mentions and issues in what is rendered, where a backslash is gone.
+                '@' | '#' => {
+                    out.push('`');
+                    out.push(letter);
+                    out.push('`');
+                }
+                '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '|' | '~' | '&'
+                | '!' | '$' => {
+                    out.push('\\');
+                    out.push(letter);
+                }
+                _ => out.push(letter),
             }
-            out.push(letter);
         }
         // Bare addresses of web pages become links without any markup.
         out.replace("://", "\\://").replace("www.", "www\\.")
@@ -102,7 +112,7 @@ mod tests {
     fn prose_has_no_markup() {
         assert_eq!(
             Untrusted("[x](http://e.x) <b> @all *y* www.e.x").prose(),
-            "\\[x\\](http\\://e.x) \\<b\\> \\@all \\*y\\* www\\.e.x"
+            "\\[x\\](http\\://e.x) \\<b\\> `@`all \\*y\\* www\\.e.x"
         );
     }
 }
