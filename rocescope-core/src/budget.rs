@@ -15,7 +15,10 @@ impl Budget {
     /// A limit of `max_streams`.
     #[must_use]
     pub fn new(max_streams: usize) -> Self {
-        Self { limit: max_streams, at_most: 0 }
+        Self {
+            limit: max_streams,
+            at_most: 0,
+        }
     }
 
     /// One more packet. True where the parts must be asked how many streams they hold, before the next packet.

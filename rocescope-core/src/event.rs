@@ -20,6 +20,8 @@ pub struct Event {
 pub enum EventKind {
     /// An episode of repair is over (or the input is), and what it was is settled.
     Repaired(Box<Repair>),
+    /// What a packet was is known at last.
+    Decided(crate::partition::Class),
     /// A request came late: reordered, not lost.
     Late {
         /// Its PSN.

@@ -130,7 +130,10 @@ fn number_findings(outcome: &mut Outcome) {
 pub fn order(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let by = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.first_ns);
-        by(a).cmp(&by(b)).then_with(|| a.id.cmp(b.id)).then_with(|| a.key.cmp(&b.key))
+        by(a)
+            .cmp(&by(b))
+            .then_with(|| a.id.cmp(b.id))
+            .then_with(|| a.key.cmp(&b.key))
     });
 }
 

@@ -8,8 +8,6 @@ use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use analyze::Analysis;
-
 /// Done, nothing at or above `--fail-on`.
 const DONE: u8 = 0;
 /// Something was at or above `--fail-on`.

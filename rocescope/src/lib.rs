@@ -1,5 +1,6 @@
 //! The program around the analysis: sources, shards, reports and the command line.
 
+pub mod analysis;
 pub mod cli;
 pub mod command;
 pub mod fail_on;

@@ -128,16 +128,30 @@ impl LocatedAt {
             (start as u32, part.len() as u32)
         };
         let (network, transport) = (place(located.network), place(located.transport));
-        Self { located: Located { network: &[], transport: &[], ..*located }, network, transport }
+        Self {
+            located: Located {
+                network: &[],
+                transport: &[],
+                ..*located
+            },
+            network,
+            transport,
+        }
     }
 
     /// It again, in the same octets; without any of them in others.
     #[must_use]
     pub fn in_octets<'a>(&self, octets: &'a [u8]) -> Located<'a> {
         let part = |(start, len): (u32, u32)| {
-            octets.get(start as usize..start as usize + len as usize).unwrap_or_default()
+            octets
+                .get(start as usize..start as usize + len as usize)
+                .unwrap_or_default()
         };
-        Located { network: part(self.network), transport: part(self.transport), ..self.located }
+        Located {
+            network: part(self.network),
+            transport: part(self.transport),
+            ..self.located
+        }
     }
 }
 

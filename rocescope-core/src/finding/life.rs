@@ -28,6 +28,8 @@ pub struct Findings<'a> {
     pub(crate) open: &'a mut Vec<OpenFinding>,
     /// Over, of all subjects.
     pub(crate) resolved: &'a mut Vec<Finding>,
+    /// Ids of what was raised.
+    pub(crate) raised: &'a mut Vec<&'static str>,
     /// Whom it is about.
     pub(crate) subject: Naming<'a>,
 }
@@ -42,6 +44,9 @@ impl Findings<'_> {
         frames: &[FrameRef],
         update: impl FnOnce(&mut Finding),
     ) {
+        if !self.raised.contains(&doc.id) {
+            self.raised.push(doc.id);
+        }
         let open = self.open.iter().position(|open| open.finding.id == doc.id);
         let index = match open {
             Some(index)

@@ -3,6 +3,7 @@
 pub mod frames_cut;
 pub mod life;
 pub mod psn_gap;
+pub mod vantage;
 mod view;
 
 pub use life::{Findings, OpenFinding};

@@ -273,6 +273,19 @@ impl Requester {
         }
         self.capture_gaps_through(through, answer.at, answer.frame, out);
         self.damaged.take_through(through);
+        while let Some(range) = self.excused.take_through(through) {
+            self.counts.capture_gap_psns += range.count();
+            let kind = EventKind::CaptureGap {
+                first: range.first,
+                psns: range.count(),
+                responses: false,
+            };
+            out.push(Event {
+                at: answer.at,
+                frame: answer.frame,
+                kind,
+            });
+        }
         while self.stepped.take_through(through).is_some() {}
         exact
     }
@@ -467,7 +480,7 @@ impl Requester {
 
     /// Where the packet that a NAK names was lost: what the cursor did the last time it went over it.
     fn place_of(&mut self, psn: Psn, at: Time) -> Where {
-        if psn.since(self.high) > 0 {
+        if psn.since(self.high) > 0 || self.excused.contains(psn) {
             Where::Unknown
         } else if self.damaged.contains(psn) {
             Where::Damaged

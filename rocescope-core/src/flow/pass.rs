@@ -144,7 +144,9 @@ impl Requester {
             packet.psn
         };
         let own = Range::new(packet.psn, last);
-        self.holes.remove(own);
+        if self.holes.remove(own) > 0 {
+            self.counts.messages += u64::from(packet.info.part.ends());
+        }
         self.stepped.remove(own);
         self.damaged.remove(own);
         if packet.ack_req

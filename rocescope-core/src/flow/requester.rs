@@ -7,7 +7,6 @@ use super::answer::{Ahead, Answers, PendingNak, PendingRnr};
 use super::pass::Repairing;
 use super::ranges::{Range, Ranges};
 use super::read::Reads;
-use super::recent::Sighting;
 use super::stream::PacketFacts;
 use crate::Time;
 use crate::event::{Event, EventKind};
@@ -149,6 +148,10 @@ pub(crate) struct Requester {
     pub(crate) stepped: Ranges,
     /// Seen here with a bad ICRC.
     pub(crate) damaged: Ranges,
+    /// Stepped over while the capture lost frames.
+    pub(crate) excused: Ranges,
+    /// The capture lost frames since the packet before.
+    capture_lost: bool,
     pub(crate) asks: VecDeque<Ask>,
     pub(crate) reads: Reads,
     pub(crate) nak: Option<PendingNak>,
@@ -164,9 +167,11 @@ pub(crate) struct Requester {
 
 /// What a request packet was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Class {
+pub enum Class {
     /// Beyond the high-water.
     New,
+    /// The same transmission again.
+    Copy,
     /// Late, not lost.
     Late,
     /// Sent again.
@@ -186,7 +191,13 @@ impl Requester {
     }
 
     /// A request packet in frame order that is no copy.
-    pub(crate) fn on_request(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
+    pub(crate) fn on_request(
+        &mut self,
+        packet: &PacketFacts,
+        capture_lost: bool,
+        out: &mut Vec<Event>,
+    ) -> Class {
+        self.capture_lost = capture_lost;
         self.counts.packets += 1;
         self.decide(Some(packet), packet.at, out);
         self.settle(packet.at, out);
@@ -245,7 +256,7 @@ impl Requester {
     }
 
     /// A second sighting of a request.
-    pub(crate) fn on_copy(&mut self, _sighting: Sighting) {
+    pub(crate) fn on_copy(&mut self) {
         self.counts.packets += 1;
         self.counts.mirror_duplicates += 1;
     }
@@ -315,6 +326,10 @@ impl Requester {
                 first: hole.first,
                 psns: hole.count(),
             }));
+            return;
+        }
+        if self.capture_lost {
+            self.excused.insert(hole);
             return;
         }
         self.skipped.insert(hole);
@@ -417,8 +432,8 @@ impl Requester {
             let bytes = packet.dma_len.map_or(self.message_bytes, |dma_len| {
                 u64::from(dma_len).max(self.message_bytes)
             });
+            self.counts.messages += u64::from(!self.message_broken || !self.unreliable);
             if !self.message_broken {
-                self.counts.messages += 1;
                 let class = u64::BITS - bytes.saturating_sub(1).leading_zeros();
                 self.sizes[(class as usize).min(31)] += 1;
             }
@@ -445,7 +460,8 @@ impl Requester {
 
     fn break_message(&mut self) {
         self.message_broken = true;
-        self.counts.broken_messages += 1;
+        // A reliable sender sends again what is missing.
+        self.counts.broken_messages += u64::from(self.unreliable);
     }
 
     fn count_operation(&mut self, operation: Operation) {
@@ -564,11 +580,13 @@ impl Requester {
             .nak
             .as_ref()
             .is_some_and(|nak| undecided.psn.since(nak.psn) >= 0);
-        if goes_on && !named {
-            self.late(&undecided, out);
+        let class = if goes_on && !named {
+            self.late(&undecided, out)
         } else {
             self.retransmission(&undecided, out);
-        }
+            Class::Retransmission
+        };
+        out.push(undecided.event(EventKind::Decided(class)));
     }
 
     /// Everything that only time or the end decides.

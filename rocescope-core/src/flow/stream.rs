@@ -25,9 +25,12 @@ pub(crate) struct StreamKey {
 
 /// State of a packet's ICRC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Icrc {
+pub enum Icrc {
+    /// Right.
     Good,
+    /// Wrong, of a whole frame.
     Bad,
+    /// Cut, rewritten by a tunnel, or not checked.
     Unverifiable,
 }
 

@@ -1,6 +1,6 @@
 //! Answers on their way from the stream that carries them to the requests they answer.
 
-use super::Partition;
+use super::{Partition, Verdict};
 use crate::flow::answer::{Answer, AnswerKind};
 use crate::flow::pairing;
 use crate::flow::stream::PacketFacts;
@@ -8,11 +8,16 @@ use crate::report::PairedBy;
 use rocescope_wire::{AethKind, Operation, Part, TransportPacket};
 
 impl Partition {
-    fn response(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
+    pub(super) fn response(
+        &mut self,
+        id: u32,
+        facts: &PacketFacts,
+        packet: &TransportPacket<'_>,
+    ) -> Verdict {
         let msn = packet.aeth().map(|aeth| aeth.msn().0);
         let id = self.reuse_by_answer(id, facts, msn).unwrap_or(id);
         let Some(stream) = self.table.get_mut(id) else {
-            return;
+            return Verdict::Answer;
         };
         stream.count(facts);
         let advances = stream
@@ -29,7 +34,7 @@ impl Partition {
             stream.responder.mirror_duplicates += 1;
             stream.count_copy(facts);
             stream.responder.count_kind(packet);
-            return;
+            return Verdict::AnswerCopy;
         }
         let older = stream.requester.ids.is_older(facts);
         stream.requester.ids.learn(facts, advances);
@@ -40,7 +45,7 @@ impl Partition {
         stream.responder.packets += 1;
         stream.responder.count_kind(packet);
         let Some(kind) = kind_of(facts, packet, older) else {
-            return;
+            return Verdict::Answer;
         };
         let answer = Answer {
             kind,
@@ -49,6 +54,7 @@ impl Partition {
             frame: facts.frame,
         };
         self.answer(id, answer);
+        Verdict::Answer
     }
 
     /// An answer goes to the requests it answers, once it is known whose they are.
@@ -138,4 +144,3 @@ fn kind_of(facts: &PacketFacts, packet: &TransportPacket<'_>, older: bool) -> Op
         _ => None,
     }
 }
-

@@ -3,11 +3,15 @@
 use super::PacketInput;
 use crate::encap::Located;
 use crate::flow::stream::{Icrc, PacketFacts};
-use rocescope_wire::{Reth, TransportPacket};
+use rocescope_wire::{Opcode, Reth, TransportPacket};
 
 /// What the analysis needs of a packet.
 #[inline]
-pub(super) fn facts_of(input: &PacketInput<'_>, packet: &TransportPacket<'_>, icrc: Icrc) -> PacketFacts {
+pub(super) fn facts_of(
+    input: &PacketInput<'_>,
+    packet: &TransportPacket<'_>,
+    icrc: Icrc,
+) -> PacketFacts {
     let located = &input.located;
     PacketFacts {
         at: input.at,
@@ -16,7 +20,7 @@ pub(super) fn facts_of(input: &PacketInput<'_>, packet: &TransportPacket<'_>, ic
         opcode: packet.opcode(),
         info: packet
             .info
-            .or_else(|| CNP.info())
+            .or_else(|| Opcode::CNP.info())
             .expect("the table knows CNP"),
         psn: packet.psn(),
         ack_req: packet.bth.ack_req(),
@@ -60,4 +64,3 @@ fn path_of(located: &Located<'_>) -> u32 {
     let vlan = located.vlan.map_or(0, |vlan| u32::from(vlan.vid) << 8);
     macs ^ (vlan | u32::from(located.hop_limit)).wrapping_mul(0x9e37_79b1)
 }
-

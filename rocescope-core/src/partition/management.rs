@@ -8,7 +8,12 @@ use rocescope_wire::cm::CmMessage;
 
 impl Partition {
     /// A MAD: connection management.
-    fn management(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
+    pub(super) fn management(
+        &mut self,
+        id: u32,
+        facts: &PacketFacts,
+        packet: &TransportPacket<'_>,
+    ) {
         let Some(key) = self.table.get(id).map(|stream| stream.key) else {
             return;
         };

@@ -1,32 +1,32 @@
 //! One of the 64 parts the state is cut into, by unordered address pair: all streams, connections and findings between two
 //! hosts meet here, and no part asks another one.
 
+mod answer;
+mod facts;
+mod life;
+mod management;
+mod request;
+mod reuse;
+
 use crate::Time;
 use crate::encap::{Carrier, Located};
 use crate::event::{Event, EventKind};
 use crate::finding::{self, Findings, View};
-use crate::flow::answer::{Answer, AnswerKind};
-use crate::flow::cm::{CmBook, Managed};
-use crate::flow::pairing::{self, Unpaired};
-use crate::flow::stream::{Icrc, PacketFacts, Stream, StreamKey};
+use crate::flow::cm::CmBook;
+use crate::flow::pairing::Unpaired;
+use crate::flow::stream::{PacketFacts, Stream, StreamKey};
 use crate::flow::table::Table;
-use crate::report::{
-    EcnCounts, EndedBy, Finding, FrameRef, IcrcCounts, PairedBy, RequesterTotals, Subject,
-};
+use crate::report::{EcnCounts, Finding, FrameRef, IcrcCounts, PairedBy, RequesterTotals, Subject};
 use crate::settings::Settings;
-use rocescope_wire::{
-    AethKind, Opcode, Operation, Part, Qpn, Reth, Role, Transport, TransportPacket, cm::CmMessage,
-    icrc,
-};
+use facts::facts_of;
+use rocescope_wire::{Fault, Opcode, Qpn, Role, Transport, TransportPacket, icrc};
 use std::sync::Arc;
 
-const CNP: Opcode = Opcode(0x81);
-/// A jump of this many PSNs at the start of a message may mean a new owner of the QPN.
-pub(crate) const REUSE_JUMP: i32 = 1 << 16;
-/// Packets held back until it is known.
-const MOST_HELD: usize = 256;
-/// "Near 0" for the message sequence number of a new connection.
-const YOUNG_MSN: u32 = 64;
+pub use crate::flow::requester::Class;
+pub use crate::flow::stream::Icrc;
+
+/// Times in which a capture lost frames, remembered.
+const MOST_LOST: usize = 64;
 
 /// A packet of the transport as it comes from a source.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,29 @@ pub struct PacketInput<'a> {
     pub port: u32,
     /// Octets of the frame on the wire.
     pub wire_len: u32,
+    /// State of its ICRC, where somebody checked it already.
+    pub icrc: Option<Icrc>,
+}
+
+/// What a packet was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Fewer octets than a BTH.
+    Undecodable,
+    /// Captured at another interface or in another file before: not counted again.
+    SecondSighting,
+    /// A whole frame with a bad ICRC.
+    Damaged,
+    /// Headers that cannot be relied on.
+    Malformed,
+    /// A request.
+    Request(Class),
+    /// An answer.
+    Answer,
+    /// A second sighting of an answer.
+    AnswerCopy,
+    /// A datagram, a notification, or of a transport without state here.
+    Other,
 }
 
 /// Sums over the packets of a partition.
@@ -71,7 +94,13 @@ pub struct Partition {
     pub(crate) cm: CmBook,
     pub(crate) totals: PacketTotals,
     pub(crate) resolved: Vec<Finding>,
+    /// Times in which the capture lost frames.
+    lost: Vec<(Time, Time)>,
     events: Vec<Event>,
+    /// Findings the latest packet was evidence for.
+    raised: Vec<&'static str>,
+    /// Packets whose class was left open, now decided.
+    decided: Vec<(FrameRef, Class)>,
 }
 
 impl Partition {
@@ -85,7 +114,10 @@ impl Partition {
             cm: CmBook::default(),
             totals: PacketTotals::default(),
             resolved: Vec::new(),
+            lost: Vec::new(),
             events: Vec::new(),
+            raised: Vec::new(),
+            decided: Vec::new(),
         }
     }
 
@@ -95,17 +127,39 @@ impl Partition {
         self.table.len()
     }
 
+    /// The capture lost frames between `from` and `until`: what is missing there is missing here, not on the network.
+    pub fn lost(&mut self, from: Time, until: Time) {
+        if self.lost.len() == MOST_LOST {
+            self.lost.remove(0);
+        }
+        self.lost.push((from, until));
+    }
+
+    /// Findings that the latest packet was evidence for.
+    #[must_use]
+    pub fn raised(&self) -> &[&'static str] {
+        &self.raised
+    }
+
+    /// Takes out the packets whose class was left open and is decided now.
+    pub fn take_decided(&mut self) -> Vec<(FrameRef, Class)> {
+        core::mem::take(&mut self.decided)
+    }
+
     /// One packet, in the order of the input.
-    pub fn packet(&mut self, input: &PacketInput<'_>) {
+    pub fn packet(&mut self, input: &PacketInput<'_>) -> Verdict {
+        self.raised.clear();
         let located = &input.located;
         let reading = self.settings.read_0x40_as;
         let Some(packet) =
             TransportPacket::decode_as(located.transport, located.wire_len as usize, reading)
         else {
             self.totals.undecodable += 1;
-            return;
+            return Verdict::Undecodable;
         };
-        let icrc = self.check_icrc(located, &packet);
+        let icrc = input
+            .icrc
+            .unwrap_or_else(|| check_icrc(&self.settings, located));
         let facts = facts_of(input, &packet, icrc);
         let key = StreamKey {
             src: located.src,
@@ -115,32 +169,42 @@ impl Partition {
         let known = self.table.find(&key);
         if self.is_second_sighting(known, &facts) {
             self.totals.second_sightings += 1;
-            return;
+            return Verdict::SecondSighting;
         }
         self.count(located.carrier, &facts);
         if icrc == Icrc::Bad {
             self.damaged(known, &facts, &packet, located);
-            return;
+            return Verdict::Damaged;
         }
         let id = known.unwrap_or_else(|| self.create(key, &facts));
         self.table.touch(id);
-        match packet.fault() {
-            Some(fault) => {
-                self.totals.malformed += 1;
-                self.events.push(facts.event(EventKind::Malformed(fault)));
-                if fault.is_in_headers() {
-                    if let Some(stream) = self.table.get_mut(id) {
-                        stream.count(&facts);
-                    }
-                } else {
-                    self.dispatch(id, &facts, &packet);
-                }
-            }
+        let verdict = match packet.fault() {
+            Some(fault) => self.faulty(id, &facts, &packet, fault),
             None => self.dispatch(id, &facts, &packet),
-        }
+        };
         if !self.events.is_empty() {
             self.detect(id);
         }
+        verdict
+    }
+
+    /// A packet with a fault of its own: it counts, and where its headers hold it takes part.
+    fn faulty(
+        &mut self,
+        id: u32,
+        facts: &PacketFacts,
+        packet: &TransportPacket<'_>,
+        fault: Fault,
+    ) -> Verdict {
+        self.totals.malformed += 1;
+        self.events.push(facts.event(EventKind::Malformed(fault)));
+        if !fault.is_in_headers() {
+            return self.dispatch(id, facts, packet);
+        }
+        if let Some(stream) = self.table.get_mut(id) {
+            stream.count(facts);
+        }
+        Verdict::Malformed
     }
 
     fn count(&mut self, carrier: Carrier, facts: &PacketFacts) {
@@ -149,7 +213,7 @@ impl Partition {
             Carrier::RoceV1 => totals.roce_v1 += 1,
             Carrier::RoceV2Ipv4 | Carrier::RoceV2Ipv6 => totals.roce_v2 += 1,
         }
-        totals.cnp += u64::from(facts.opcode == CNP);
+        totals.cnp += u64::from(facts.opcode == Opcode::CNP);
         match facts.icrc {
             Icrc::Good => totals.icrc.good += 1,
             Icrc::Bad => totals.icrc.bad += 1,
@@ -217,24 +281,24 @@ impl Partition {
         }
     }
 
-    fn dispatch(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
+    fn dispatch(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) -> Verdict {
         match (facts.info.role, facts.info.transport) {
             (Role::Request, Transport::Rc | Transport::Xrc | Transport::Uc) => {
-                self.request(id, facts, packet);
+                self.request(id, facts, packet)
             }
             (Role::Response, Transport::Rc | Transport::Xrc) => self.response(id, facts, packet),
             (_, transport) => {
-                let Some(stream) = self.table.get_mut(id) else {
-                    return;
-                };
-                stream.count(facts);
-                stream.cnps += u64::from(transport == Transport::Cnp);
-                if let Some(deth) = packet.deth() {
-                    stream.count_source_qpn(deth.src_qpn());
+                if let Some(stream) = self.table.get_mut(id) {
+                    stream.count(facts);
+                    stream.cnps += u64::from(transport == Transport::Cnp);
+                    if let Some(deth) = packet.deth() {
+                        stream.count_source_qpn(deth.src_qpn());
+                    }
                 }
-                if facts.info.transport == Transport::Ud && packet.dest_qpn() == Qpn::GSI {
+                if transport == Transport::Ud && packet.dest_qpn() == Qpn::GSI {
                     self.management(id, facts, packet);
                 }
+                Verdict::Other
             }
         }
     }
@@ -253,9 +317,13 @@ impl Partition {
             let mut findings = Findings {
                 open: &mut open,
                 resolved: &mut self.resolved,
+                raised: &mut self.raised,
                 subject: &subject,
             };
             for event in &events {
+                if let EventKind::Decided(class) = event.kind {
+                    self.decided.push((event.frame, class));
+                }
                 finding::on_event(event, &view, &mut findings);
             }
         }
@@ -267,6 +335,23 @@ impl Partition {
     }
 }
 
+/// Checks the ICRC of a located packet.
+#[must_use]
+pub fn check_icrc(settings: &Settings, located: &Located<'_>) -> Icrc {
+    let cut = located.transport.len() < located.wire_len as usize;
+    if !settings.check_icrc || cut || located.cut_by_mirror {
+        return Icrc::Unverifiable;
+    }
+    match icrc::check(
+        icrc_carrier(located.carrier),
+        located.network,
+        located.transport,
+    ) {
+        icrc::IcrcState::Good => Icrc::Good,
+        icrc::IcrcState::Bad { .. } => Icrc::Bad,
+        icrc::IcrcState::Unverifiable => Icrc::Unverifiable,
+    }
+}
 
 fn icrc_carrier(carrier: Carrier) -> icrc::Carrier {
     match carrier {

@@ -1,38 +1,49 @@
 //! Request packets on their way to the request side of their stream.
 
-use super::Partition;
+use super::{Class, Partition, Verdict};
 use crate::event::EventKind;
-use crate::flow::requester::Class;
 use crate::flow::stream::PacketFacts;
 use rocescope_wire::{Part, TransportPacket};
 
 impl Partition {
-    fn request(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) {
+    pub(super) fn request(
+        &mut self,
+        id: u32,
+        facts: &PacketFacts,
+        packet: &TransportPacket<'_>,
+    ) -> Verdict {
         if self.holds(id, facts) {
-            return;
+            return Verdict::Request(Class::Undecided);
         }
-        self.accept_request(id, facts);
-        self.check_request(facts, packet, id);
+        let class = self.accept_request(id, facts);
+        if class == Class::New {
+            self.check_request(facts, packet, id);
+        }
+        Verdict::Request(class)
     }
 
-    fn accept_request(&mut self, id: u32, facts: &PacketFacts) {
+    pub(super) fn accept_request(&mut self, id: u32, facts: &PacketFacts) -> Class {
         let Some(stream) = self.table.get_mut(id) else {
-            return;
+            return Class::New;
         };
         stream.count(facts);
-        if stream.requester.is_behind(facts)
-            && let Some(sighting) = stream
-                .recent
-                .sighting(facts, stream.requester.ids.count_up())
-            && !stream.requester.asked_again_since(facts.psn, sighting.at)
+        let requests = &mut stream.requester;
+        if requests.is_behind(facts)
+            && let Some(sighting) = stream.recent.sighting(facts, requests.ids.count_up())
+            && !requests.asked_again_since(facts.psn, sighting.at)
         {
-            stream.requester.on_copy(sighting);
+            requests.on_copy();
             stream.count_copy(facts);
-            return;
+            return Class::Copy;
         }
-        stream.requester.on_request(facts, &mut self.events);
-        stream.requester.repairing.sent(facts.at);
+        let capture_lost = self
+            .lost
+            .iter()
+            .any(|(from, until)| *until >= requests.last_new && *from <= facts.at);
+        let class = requests.on_request(facts, capture_lost, &mut self.events);
+        requests.repairing.sent(facts.at);
         stream.recent.push(facts);
+        class
     }
 
     /// What a request says of itself that cannot be.

@@ -16,7 +16,7 @@ const YOUNG_MSN: u32 = 64;
 
 impl Partition {
     /// Whether the packet is held back because it may belong to a new owner of the QPN.
-    fn holds(&mut self, id: u32, facts: &PacketFacts) -> bool {
+    pub(super) fn holds(&mut self, id: u32, facts: &PacketFacts) -> bool {
         let Some(stream) = self.table.get_mut(id) else {
             return false;
         };
@@ -53,13 +53,13 @@ impl Partition {
             return;
         };
         for facts in core::mem::take(&mut stream.held) {
-            self.accept_request(id, &facts);
+            self.accept_held(id, &facts);
         }
     }
 
     /// An answer decides about packets held back: if its message sequence number starts anew, so did the connection.
     /// Returns the new stream of answers.
-    fn reuse_by_answer(
+    pub(super) fn reuse_by_answer(
         &mut self,
         answers: u32,
         facts: &PacketFacts,
@@ -79,10 +79,16 @@ impl Partition {
         let new_answers = self.renew(answers, facts);
         let new_requests = self.renew(requests, held.first()?);
         for facts in held {
-            self.accept_request(new_requests, &facts);
+            self.accept_held(new_requests, &facts);
         }
         self.pair(new_requests, new_answers, PairedBy::Inferred);
         Some(new_answers)
+    }
+
+    /// A packet that was held back takes part at last.
+    fn accept_held(&mut self, id: u32, facts: &PacketFacts) {
+        let class = self.accept_request(id, facts);
+        self.decided.push((facts.frame, class));
     }
 
     /// A new stream takes over the key of `id`.

@@ -85,7 +85,10 @@ impl Intake {
                         known.insert(source.to_string());
                     }
                 }
-                let frame = FrameRef { source: entry.source, frame: entry.number };
+                let frame = FrameRef {
+                    source: entry.source,
+                    frame: entry.number,
+                };
                 let port = u32::from(entry.source) << 16 | entry.interface & 0xffff;
                 shards.packet(batch, &located, entry, frame, port);
             }
@@ -106,7 +109,10 @@ impl Intake {
                 totals.tcp += 1;
                 totals.other += 1;
             }
-            Decoded::Udp { port, looks_like_bth } => {
+            Decoded::Udp {
+                port,
+                looks_like_bth,
+            } => {
                 totals.other += 1;
                 *self.udp.entry(port).or_default() += 1;
                 if looks_like_bth {
@@ -114,7 +120,14 @@ impl Intake {
                 }
             }
             Decoded::UnknownLinkType => totals.unknown_link_type += 1,
-            Decoded::Undecodable(Why::Cut | Why::Short | Why::IpHeader | Why::IpLength | Why::UdpLength | Why::TooDeep) => {
+            Decoded::Undecodable(
+                Why::Cut
+                | Why::Short
+                | Why::IpHeader
+                | Why::IpLength
+                | Why::UdpLength
+                | Why::TooDeep,
+            ) => {
                 totals.undecodable += 1;
             }
         }
@@ -138,7 +151,13 @@ impl Intake {
             let index = index as u16;
             let lost = self.mirror_lost.get(&index).copied().unwrap_or(0);
             source.lost_frames += u64::try_from(lost).unwrap_or(0);
-            source.vantage.mirrors = self.mirror_sources.get(&index).into_iter().flatten().cloned().collect();
+            source.vantage.mirrors = self
+                .mirror_sources
+                .get(&index)
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect();
         }
     }
 }

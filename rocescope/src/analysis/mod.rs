@@ -30,15 +30,26 @@ pub fn run(options: &Analyze, bar: &ProgressBar) -> Result<(Report, Vec<String>)
     let unreadable = errors.iter().map(ToString::to_string).collect();
     let settings = Arc::new(settings(options));
     let mut intake = Intake::new(ports(options));
-    let mut lines = options.frames.as_deref().map(frames::Lines::create).transpose()?;
-    let threads = if lines.is_some() { Threads::one() } else { Threads::of(options.threads) };
+    let mut lines = options
+        .frames
+        .as_deref()
+        .map(frames::Lines::create)
+        .transpose()?;
+    let threads = if lines.is_some() {
+        Threads::one()
+    } else {
+        Threads::of(options.threads)
+    };
     let mut shards = Shards::new(&settings, threads, lines.is_some());
     let mut batch = Batch::default();
     let mut read = 0;
     while merge.read_batch(&mut batch) {
         intake.batch(batch, &mut shards);
         if let Some(lines) = &mut lines {
-            lines.write(shards.classified()).context("--frames")?;
+            let (packets, decided) = shards.take_classified();
+            lines
+                .write(packets.into_iter(), decided.into_iter())
+                .context("--frames")?;
         }
         if let Some((now, _)) = merge.progress() {
             bar.inc(now - read);
@@ -52,7 +63,10 @@ pub fn run(options: &Analyze, bar: &ProgressBar) -> Result<(Report, Vec<String>)
         lines.finish().context("--frames")?;
     }
     let mut sources: Vec<Source> = merge.facts().map(Source::from).collect();
-    Ok((report(outcome, &intake, &mut sources, &settings), unreadable))
+    Ok((
+        report(outcome, &intake, &mut sources, &settings),
+        unreadable,
+    ))
 }
 
 fn settings(options: &Analyze) -> Settings {
@@ -66,24 +80,41 @@ fn settings(options: &Analyze) -> Settings {
         ..Settings::default()
     };
     for setting in &options.set {
-        setting.apply(&mut settings.thresholds);
+        // The command line knows only findings and keys that exist, and values in range.
+        let _ = settings
+            .thresholds
+            .set(setting.finding, setting.key, setting.value);
     }
     settings
 }
 
 fn ports(options: &Analyze) -> Ports {
-    let ports = options.udp_port.iter().fold(Ports::default(), |ports, port| ports.with_roce(*port));
-    options.vxlan_port.iter().fold(ports, |ports, port| ports.with_vxlan(*port))
+    let ports = options
+        .udp_port
+        .iter()
+        .fold(Ports::default(), |ports, port| ports.with_roce(*port));
+    options
+        .vxlan_port
+        .iter()
+        .fold(ports, |ports, port| ports.with_vxlan(*port))
 }
 
 /// Puts together what the parts, the intake and the sources know.
-fn report(mut outcome: Outcome, intake: &Intake, sources: &mut [Source], settings: &Settings) -> Report {
+fn report(
+    mut outcome: Outcome,
+    intake: &Intake,
+    sources: &mut [Source],
+    settings: &Settings,
+) -> Report {
     intake.add_to(&mut outcome.totals, sources);
     for source in sources.iter_mut() {
         source.vantage.directions = directions(&outcome);
         source.vantage.nearer_to = nearer_to(&outcome);
         if !settings.check_icrc {
-            source.vantage.notes.push("ICRC was not checked (--icrc off): damaged packets look whole".to_owned());
+            source
+                .vantage
+                .notes
+                .push("ICRC was not checked (--icrc off): damaged packets look whole".to_owned());
         }
     }
     let found = vantage::of_capture(&outcome, sources);
@@ -91,7 +122,10 @@ fn report(mut outcome: Outcome, intake: &Intake, sources: &mut [Source], setting
     outcome::order(&mut outcome.findings);
     let mut report = Report {
         schema: SCHEMA,
-        tool: Tool { settings_changed: settings.thresholds.changed(), ..Tool::default() },
+        tool: Tool {
+            settings_changed: settings.thresholds.changed(),
+            ..Tool::default()
+        },
         sources: sources.to_vec(),
         totals: outcome.totals,
         verdict: Verdict::default(),
@@ -101,10 +135,16 @@ fn report(mut outcome: Outcome, intake: &Intake, sources: &mut [Source], setting
         findings: outcome.findings,
     };
     if settings.max_streams != rocescope_core::settings::DEFAULT_MAX_STREAMS {
-        report.tool.settings_changed.insert("max-streams".to_owned(), settings.max_streams.to_string());
+        report
+            .tool
+            .settings_changed
+            .insert("max-streams".to_owned(), settings.max_streams.to_string());
     }
     if !settings.check_icrc {
-        report.tool.settings_changed.insert("icrc".to_owned(), "off".to_owned());
+        report
+            .tool
+            .settings_changed
+            .insert("icrc".to_owned(), "off".to_owned());
     }
     report.verdict = verdict::verdict(&report);
     report
@@ -112,7 +152,10 @@ fn report(mut outcome: Outcome, intake: &Intake, sources: &mut [Source], setting
 
 /// Directions of reliable traffic seen between the same two hosts.
 fn directions(outcome: &Outcome) -> u8 {
-    let reliable = outcome.streams.iter().filter(|stream| matches!(stream.transport, "RC" | "XRC"));
+    let reliable = outcome
+        .streams
+        .iter()
+        .filter(|stream| matches!(stream.transport, "RC" | "XRC"));
     let pairs: BTreeSet<_> = reliable.map(|stream| (stream.src, stream.dst)).collect();
     match pairs.iter().any(|(src, dst)| pairs.contains(&(*dst, *src))) {
         true => 2,
@@ -122,7 +165,13 @@ fn directions(outcome: &Outcome) -> u8 {
 
 /// The end that most connections say the tap is nearer to.
 fn nearer_to(outcome: &Outcome) -> Option<NearerTo> {
-    let count = |end| outcome.connections.iter().filter(|connection| connection.nearer_to == Some(end)).count();
+    let count = |end| {
+        outcome
+            .connections
+            .iter()
+            .filter(|connection| connection.nearer_to == Some(end))
+            .count()
+    };
     let (requester, responder) = (count(NearerTo::Requester), count(NearerTo::Responder));
     match requester.cmp(&responder) {
         std::cmp::Ordering::Greater => Some(NearerTo::Requester),

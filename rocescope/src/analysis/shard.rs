@@ -7,7 +7,7 @@
 use super::frames::Classified;
 use crate::source::{Batch, FrameEntry};
 use rocescope_core::encap::{Located, LocatedAt};
-use rocescope_core::partition::{Icrc, PacketInput, Partition, check_icrc};
+use rocescope_core::partition::{Class, Icrc, PacketInput, Partition, check_icrc};
 use rocescope_core::report::FrameRef;
 use rocescope_core::settings::Settings;
 use rocescope_core::{Address, Time, budget::Budget};
@@ -82,6 +82,7 @@ pub(super) struct Shards {
     check_here: bool,
     classify: bool,
     classified: Vec<Classified>,
+    decided: Vec<(FrameRef, Class)>,
     last_at: Time,
 }
 
@@ -103,6 +104,7 @@ impl Shards {
             check_here: false,
             classify,
             classified: Vec::new(),
+            decided: Vec::new(),
             last_at: Time(0),
         };
         let count = threads.0 - 1;
@@ -132,7 +134,10 @@ impl Shards {
                 match task {
                     Work::Packets(batch, mut items) => {
                         for item in items.drain(..) {
-                            let Some((_, part)) = parts.get_mut(place[usize::from(item.part)]) else { continue };
+                            let Some((_, part)) = parts.get_mut(place[usize::from(item.part)])
+                            else {
+                                continue;
+                            };
                             part.packet(&PacketInput {
                                 located: item.located.in_octets(&batch.octets),
                                 at: item.at,
@@ -146,16 +151,25 @@ impl Shards {
                         // Nobody takes it back only where the reader is gone.
                         let _ = back.send((batch, items));
                     }
-                    Work::Lost(from, until) => parts.iter_mut().for_each(|(_, part)| part.lost(from, until)),
+                    Work::Lost(from, until) => parts
+                        .iter_mut()
+                        .for_each(|(_, part)| part.lost(from, until)),
                     Work::Count => {
                         let _ = answer.send(parts.iter().map(|(_, part)| part.streams()).collect());
                     }
-                    Work::Trim(quota, now) => parts.iter_mut().for_each(|(_, part)| part.trim(quota, now)),
+                    Work::Trim(quota, now) => {
+                        parts.iter_mut().for_each(|(_, part)| part.trim(quota, now));
+                    }
                 }
             }
             parts
         });
-        Worker { work, counts, thread, items: Vec::new() }
+        Worker {
+            work,
+            counts,
+            thread,
+            items: Vec::new(),
+        }
     }
 
     /// A batch begins: whether the workers lag behind decides who checks its ICRCs.
@@ -165,17 +179,34 @@ impl Shards {
 
     /// One packet.
     #[inline]
-    pub(super) fn packet(&mut self, batch: &Arc<Batch>, located: &Located<'_>, entry: &FrameEntry, frame: FrameRef, port: u32) {
+    pub(super) fn packet(
+        &mut self,
+        batch: &Arc<Batch>,
+        located: &Located<'_>,
+        entry: &FrameEntry,
+        frame: FrameRef,
+        port: u32,
+    ) {
         let part = part_of(located.src, located.dst);
         if entry.at > self.last_at {
             self.last_at = entry.at;
         }
         let workers = self.workers.len();
         if workers == 0 {
-            let input = PacketInput { located: *located, at: entry.at, frame, port, wire_len: entry.wire_len, icrc: None };
-            let outcome = self.local[part].packet(&input);
+            let input = PacketInput {
+                located: *located,
+                at: entry.at,
+                frame,
+                port,
+                wire_len: entry.wire_len,
+                icrc: None,
+            };
+            let own = &mut self.local[part];
+            let verdict = own.packet(&input);
             if self.classify {
-                self.classified.push(Classified::new(&input, outcome));
+                self.classified
+                    .push(Classified::new(&input, verdict, own.raised()));
+                self.decided.append(&mut own.take_decided());
             }
         } else {
             let icrc = self.check_here.then(|| check_icrc(&self.settings, located));
@@ -198,7 +229,9 @@ impl Shards {
     /// The capture lost frames between `from` and `until`.
     pub(super) fn lost(&mut self, batch: &Arc<Batch>, from: Time, until: Time) {
         self.flush(batch);
-        self.local.iter_mut().for_each(|part| part.lost(from, until));
+        self.local
+            .iter_mut()
+            .for_each(|part| part.lost(from, until));
         self.tell(|| Work::Lost(from, until));
     }
 
@@ -224,8 +257,11 @@ impl Shards {
     }
 
     /// Packets classified since the last call.
-    pub(super) fn classified(&mut self) -> std::vec::Drain<'_, Classified> {
-        self.classified.drain(..)
+    pub(super) fn take_classified(&mut self) -> (Vec<Classified>, Vec<(FrameRef, Class)>) {
+        (
+            std::mem::take(&mut self.classified),
+            std::mem::take(&mut self.decided),
+        )
     }
 
     /// Sends what was collected to the workers.
@@ -255,7 +291,9 @@ impl Shards {
         for worker in &self.workers {
             counts.extend(worker.counts.recv().unwrap_or_default());
         }
-        let Some(quota) = self.budget.settle(&counts) else { return };
+        let Some(quota) = self.budget.settle(&counts) else {
+            return;
+        };
         let now = self.last_at;
         self.local.iter_mut().for_each(|part| part.trim(quota, now));
         self.tell(|| Work::Trim(quota, now));
@@ -295,6 +333,7 @@ fn part_of(src: Address, dst: Address) -> usize {
         Address::Lid(lid) => u64::from(lid),
     };
     let (src, dst) = (fold(src), fold(dst));
-    let mixed = src.wrapping_add(dst).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (src ^ dst).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    let mixed = src.wrapping_add(dst).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ (src ^ dst).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
     (mixed >> 58) as usize
 }

@@ -10,23 +10,12 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-/// What an analysis hands to the reports.
-pub struct Analysis {
-    /// The report: everything that could be read.
-    pub report: Report,
-    /// Inputs that could not be read at all: one line each, what and where and what to do.
-    pub unreadable: Vec<String>,
-}
-
 pub(super) fn analyze(options: &Analyze, arguments: &[OsString]) -> Result<u8> {
     check(options)?;
     let bar = progress::bar(&options.traces);
-    let analysis = run(options, &bar);
+    let analysis = crate::analysis::run(options, &bar);
     bar.finish_and_clear();
-    let Analysis {
-        mut report,
-        unreadable,
-    } = analysis?;
+    let (mut report, unreadable) = analysis?;
     for line in &unreadable {
         complain(line);
     }
@@ -56,11 +45,6 @@ pub(super) fn analyze(options: &Analyze, arguments: &[OsString]) -> Result<u8> {
     } else {
         DONE
     })
-}
-
-/// The engine.
-fn run(_options: &Analyze, _bar: &indicatif::ProgressBar) -> Result<Analysis> {
-    bail!("this build has no engine yet")
 }
 
 /// `walk`: reads the records and does nothing with them.
