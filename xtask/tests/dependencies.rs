@@ -80,6 +80,7 @@ fn libraries_use_only_what_they_may() {
                 "schemars",
                 "serde",
                 "thiserror",
+                "zerocopy",
             ][..],
         ),
         ("rocescope-wire", &["crc32fast", "zerocopy"]),
