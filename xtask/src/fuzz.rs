@@ -107,7 +107,7 @@ fn fuzz(folder: &Path, target: &str, seconds: u32) -> Result<()> {
         // One line for each new input, and the dictionary that libFuzzer recommends: of interest only to whoever tunes it.
         if line.starts_with('#') && line.contains(" cov: ") {
             progress = line;
-        } else if !line.starts_with(['#', '"']) {
+        } else if !line.starts_with(['#', '"', '\t']) {
             eprintln!("{line}");
         }
     }

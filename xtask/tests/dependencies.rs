@@ -72,6 +72,7 @@ fn libraries_use_only_what_they_may() {
         (
             "rocescope-core",
             &[
+                "crc32fast",
                 "etherparse",
                 "foldhash",
                 "hashbrown",
@@ -79,6 +80,7 @@ fn libraries_use_only_what_they_may() {
                 "schemars",
                 "serde",
                 "thiserror",
+                "zerocopy",
             ][..],
         ),
         ("rocescope-wire", &["crc32fast", "zerocopy"]),

@@ -159,3 +159,39 @@ fn unsafe_code_stays_where_the_kernel_is() {
         );
     }
 }
+
+/// ARCHITECTURE.md names files, folders and tests; none of them may have gone.
+#[test]
+fn every_name_in_the_map_exists() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the map");
+    let sources: Vec<String> = rust_files().map(|(_, text)| text).collect();
+    let (text, rules) = map.split_once("## Rules").expect("rules");
+    let (rules, rest) = rules.split_once("## ").expect("a section after the rules");
+    for path in quoted(text)
+        .chain(quoted(rest))
+        .filter(|name| name.contains('/') && !name.contains(' '))
+    {
+        assert!(
+            root().join(path).exists(),
+            "{path} is on the map and not in the tree"
+        );
+    }
+    let tests: Vec<&str> = rules
+        .lines()
+        .filter_map(|row| row.rsplit('|').nth(1))
+        .flat_map(quoted)
+        .collect();
+    assert!(tests.len() > 10, "the table of rules was read");
+    for test in tests {
+        let definition = format!("fn {test}(");
+        assert!(
+            sources.iter().any(|source| source.contains(&definition)),
+            "no test {test}"
+        );
+    }
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}

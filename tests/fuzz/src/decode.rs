@@ -1,24 +1,57 @@
-//! Octets of a packet: whatever they are, everything can be asked of them, and no length exceeds what is there.
+//! Octets of a frame: whatever they are, everything can be asked of them, and no length exceeds what is there.
 
-use rocescope_wire::icrc::{self, Carrier};
-use rocescope_wire::{CmMessage, RdOrDc, TransportPacket};
+use rocescope_core::encap::{self, Carrier, Decoded, LinkType, Located, Ports};
+use rocescope_wire::{CmMessage, RdOrDc, TransportPacket, icrc};
 
-/// Two octets of length on the wire, then a packet of the transport, which is also taken for its own network header.
+const LINKS: [LinkType; 8] = [
+    LinkType::ETHERNET,
+    LinkType::RAW,
+    LinkType::NULL,
+    LinkType::LOOP,
+    LinkType::LINUX_SLL,
+    LinkType::LINUX_SLL2,
+    LinkType::IPV4,
+    LinkType::IPV6,
+];
+
+/// One octet of link type, one of how many octets the capture cut off, then a frame.
 pub fn frame_decode(octets: &[u8]) {
-    let Some((length, octets)) = octets.split_first_chunk() else {
+    let [link, cut, frame @ ..] = octets else {
         return;
     };
-    let wire_len = usize::from(u16::from_be_bytes(*length));
-    for reading in [RdOrDc::Rd, RdOrDc::Dc] {
-        if let Some(packet) = TransportPacket::decode_as(octets, wire_len, reading) {
-            look_at(&packet);
+    let link = LINKS[usize::from(*link) % LINKS.len()];
+    let wire_len = frame.len() as u32 + u32::from(*cut);
+    match encap::locate(link, frame, wire_len, &Ports::default()).decoded {
+        Decoded::Roce(located) => roce(&located, wire_len),
+        Decoded::MacControl { octets, .. } | Decoded::Lldp { octets, .. } => {
+            assert!(octets.len() <= frame.len());
         }
+        Decoded::UnknownLinkType => panic!("{link:?} is known"),
+        _ => {}
     }
-    if let Some((network, transport)) = octets.split_at_checked(48) {
-        for carrier in [Carrier::Ipv4, Carrier::Ipv6, Carrier::Grh] {
-            let _ = icrc::check(carrier, network, transport);
-            let _ = icrc::hint(carrier, network, transport);
-        }
+}
+
+fn roce(located: &Located<'_>, frame_wire_len: u32) {
+    let Located {
+        transport,
+        network,
+        wire_len,
+        ..
+    } = *located;
+    assert!(transport.len() >= 12, "a whole BTH");
+    assert!(transport.len() as u32 <= wire_len);
+    assert!(network.ends_with(transport));
+    assert!(transport.len() as u32 <= frame_wire_len);
+    let carrier = match located.carrier {
+        Carrier::RoceV1 => icrc::Carrier::Grh,
+        Carrier::RoceV2Ipv4 => icrc::Carrier::Ipv4,
+        Carrier::RoceV2Ipv6 => icrc::Carrier::Ipv6,
+    };
+    let _ = icrc::check(carrier, network, transport);
+    let _ = icrc::hint(carrier, network, transport);
+    for reading in [RdOrDc::Rd, RdOrDc::Dc] {
+        let packet = TransportPacket::decode_as(transport, wire_len as usize, reading);
+        look_at(&packet.expect("a BTH is there"));
     }
 }
 
