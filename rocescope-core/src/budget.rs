@@ -8,6 +8,8 @@ const LEAST_SLACK: usize = 1_024;
 #[derive(Clone, Debug)]
 pub struct Budget {
     limit: usize,
+    /// Packets' worth of streams at which the parts are asked.
+    due: usize,
     at_most: usize,
 }
 
@@ -17,6 +19,7 @@ impl Budget {
     pub fn new(max_streams: usize) -> Self {
         Self {
             limit: max_streams,
+            due: max_streams + (max_streams / 8).max(LEAST_SLACK),
             at_most: 0,
         }
     }
@@ -25,7 +28,7 @@ impl Budget {
     #[inline]
     pub fn packet(&mut self) -> bool {
         self.at_most += 1;
-        self.at_most > self.limit + (self.limit / 8).max(LEAST_SLACK)
+        self.at_most > self.due
     }
 
     /// The parts hold `counts` streams: how many each may keep. The fullest parts give up theirs first.

@@ -4,8 +4,8 @@ use crate::flow::requester::Requester;
 use crate::flow::stream::Stream;
 use crate::partition::{PacketTotals, Partition};
 use crate::report::{
-    self, Connection, EndedBy, Finding, IcrcCounts, Latencies, NearerTo, RequesterTotals, Severity,
-    Subject, Totals,
+    self, Connection, EndedBy, Finding, Latencies, NearerTo, RequesterTotals, Severity, Subject,
+    Totals,
 };
 use crate::{Address, Time};
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
         };
         let peer = stream.peer.and_then(|peer| part_of.table.get(peer));
         fold(&mut outcome.totals.requester, stream);
+        outcome.totals.icrc.merge(&stream.icrc_counts());
+        outcome.totals.ecn.merge(&stream.ecn_counts());
         outcome
             .streams
             .push(stream_row(number[&(*part, *id)], stream, peer));
@@ -148,13 +150,8 @@ fn add_packets(totals: &mut Totals, part: &PacketTotals) {
     totals.streams += part.streams;
     totals.evicted_streams += part.evicted;
     totals.idle_streams += part.idle;
-    totals.icrc.good += part.icrc.good;
-    totals.icrc.bad += part.icrc.bad;
-    totals.icrc.unverifiable += part.icrc.unverifiable;
-    totals.ecn.not_ect += part.ecn.not_ect;
-    totals.ecn.ect0 += part.ecn.ect0;
-    totals.ecn.ect1 += part.ecn.ect1;
-    totals.ecn.ce += part.ecn.ce;
+    totals.icrc.merge(&part.icrc);
+    totals.ecn.merge(&part.ecn);
     add_requester(&mut totals.requester, &part.folded);
 }
 
@@ -188,7 +185,7 @@ pub(crate) fn fold(sum: &mut RequesterTotals, stream: &Stream) {
         &RequesterTotals {
             packets: counts.packets,
             wire_bytes: request_bytes,
-            messages: counts.messages,
+            messages: requests.messages.count,
             retransmitted_packets: counts.retransmitted_packets,
             retransmitted_bytes: counts.retransmitted_bytes,
             reordered_packets: counts.reordered_packets,
@@ -243,17 +240,8 @@ fn stream_row(id: u64, stream: &Stream, peer: Option<&Stream>) -> report::Stream
         opcodes: by_name,
         requester: requester_row(&stream.requester),
         responder: responder_row(stream, peer.map(|peer| &peer.requester)),
-        ecn: report::EcnCounts {
-            not_ect: stream.ecn[0],
-            ect1: stream.ecn[1],
-            ect0: stream.ecn[2],
-            ce: stream.ecn[3],
-        },
-        icrc: IcrcCounts {
-            good: stream.icrc[0],
-            bad: stream.icrc[1],
-            unverifiable: stream.icrc[2],
-        },
+        ecn: stream.ecn_counts(),
+        icrc: stream.icrc_counts(),
         cnps: stream.cnps,
         source_qpns: stream.source_qpns.clone(),
     }
@@ -274,15 +262,16 @@ fn requester_row(requests: &Requester) -> report::Requester {
     let places = &requests.answers.places;
     report::Requester {
         packets: counts.packets,
-        messages: counts.messages,
-        broken_messages: counts.broken_messages,
+        messages: requests.messages.count,
+        broken_messages: requests.messages.broken_count,
         operations: OPERATIONS
             .iter()
-            .zip(requests.operations)
+            .zip(requests.messages.operations)
             .filter(|(_, count)| *count > 0)
             .map(|(name, count)| (*name, count))
             .collect(),
         message_sizes: requests
+            .messages
             .sizes
             .iter()
             .enumerate()

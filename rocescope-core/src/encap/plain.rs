@@ -36,7 +36,7 @@ pub(super) fn locate<'a>(octets: &'a [u8], ports: &Ports) -> Option<Located<'a>>
     let [total, fragment, udp_length] = [half(2), half(6), half(24)].map(usize::from);
     let whole = head[0] == 0x45 && head[9] == 17 && fragment & 0x3fff == 0;
     let fits = udp_length >= UDP_LEN + Bth::LEN && udp_length + IPV4_LEN <= total;
-    if !(whole && fits && ports.roce().contains(&half(22))) {
+    if !(whole && fits && ports.carry_roce(half(22))) {
         return None;
     }
     let network = packet.get(..IPV4_LEN + udp_length).unwrap_or(packet);

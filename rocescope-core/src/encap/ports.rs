@@ -31,6 +31,13 @@ impl Ports {
         self
     }
 
+    /// Whether UDP to `port` carries RoCE v2.
+    #[inline]
+    #[must_use]
+    pub fn carry_roce(&self, port: u16) -> bool {
+        port == 4791 || self.roce.len() > 1 && self.roce.contains(&port)
+    }
+
     /// Ports of RoCE v2, the default one first.
     #[must_use]
     pub fn roce(&self) -> &[u16] {

@@ -209,7 +209,7 @@ impl<'a> View<'a> {
     /// UC messages broken.
     #[must_use]
     pub fn broken_messages(&self) -> u64 {
-        self.stream.requester.counts.broken_messages
+        self.stream.requester.messages.broken_count
     }
 
     /// Time of the latest answer.

@@ -6,7 +6,7 @@
 use super::pass::{DIRECTION_SLACK_NS, REORDER_NS};
 use super::ranges::Range;
 use super::read::Response;
-use super::requester::Requester;
+use super::requester::{NO_MESSAGE, Requester};
 use crate::Time;
 use crate::event::{Event, EventKind};
 use crate::histogram::Histogram;
@@ -121,7 +121,15 @@ impl Answers {
         }
     }
 
+    #[inline]
     pub(crate) fn on_request_after_answer(&mut self, at: Time) {
+        if self.answered_at.is_some() {
+            self.take_turn(at);
+        }
+    }
+
+    /// The first request after an answer.
+    fn take_turn(&mut self, at: Time) {
         if let Some(answered) = self.answered_at.take() {
             self.measured().turn.record(at.since(answered));
         }
@@ -261,11 +269,9 @@ impl Requester {
                     self.answers.covered(ask.psn);
                 }
             }
-            if let Some(begun) = ask.message_at.filter(|_| !ask.tainted) {
-                self.answers
-                    .measured()
-                    .message
-                    .record(answer.at.since(begun));
+            if ask.message_at != NO_MESSAGE && !ask.tainted {
+                let waited = answer.at.since(ask.message_at);
+                self.answers.measured().message.record(waited);
             }
         }
         if let (Some(asked), AnswerKind::Ack { .. }) = (asked_last, answer.kind) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod cm;
+pub(crate) mod message;
 pub(crate) mod pairing;
 pub(crate) mod pass;
 pub(crate) mod ranges;

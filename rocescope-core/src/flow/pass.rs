@@ -64,6 +64,12 @@ impl Repairing {
         self.open.is_none()
     }
 
+    /// No recovery is open or waits to be settled.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.open.is_none() && self.settling.is_none()
+    }
+
     pub(crate) fn current(&mut self) -> Option<&mut Open> {
         self.open.as_deref_mut().or(self.settling.as_deref_mut())
     }
@@ -145,7 +151,7 @@ impl Requester {
         };
         let own = Range::new(packet.psn, last);
         if self.holes.remove(own) > 0 {
-            self.counts.messages += u64::from(packet.info.part.ends());
+            self.messages.count += u64::from(packet.info.part.ends());
         }
         self.stepped.remove(own);
         self.damaged.remove(own);

@@ -139,6 +139,12 @@ impl Reads {
         last
     }
 
+    /// No claim waits for the next request.
+    #[inline]
+    pub(crate) fn is_certain(&self) -> bool {
+        self.provisional.is_none()
+    }
+
     /// The next request is at `next`: how many PSNs the READ before it claimed, where that was open.
     pub(crate) fn resolve(&mut self, next: Psn) -> Option<Psn> {
         let first = self.provisional.take()?;

@@ -25,6 +25,7 @@ struct Seen {
 }
 
 impl Seen {
+    #[inline]
     fn of(packet: &PacketFacts) -> Self {
         Self {
             at: packet.at,
@@ -54,28 +55,39 @@ pub(crate) struct Recent {
     count: u64,
     /// Ports packets came by: 0, 1, or 2 for several.
     ports: u8,
+    /// The port of the latest packet.
+    port: u32,
 }
 
 impl Recent {
+    #[inline]
     pub(crate) fn push(&mut self, packet: &PacketFacts) {
-        let seen = Seen::of(packet);
         self.ports = if self.several_ports(packet.port) {
             2
         } else {
             1
         };
-        let index = self.count as usize;
+        self.port = packet.port;
+        let index = self.count as usize % REMEMBERED;
         self.count += 1;
-        if let Some(slot) = self.first.get_mut(index) {
-            *slot = seen;
-            return;
+        match &mut self.ring {
+            Some(ring) => ring[index] = Seen::of(packet),
+            None => self.push_early(index, packet),
         }
-        let ring = self.ring.get_or_insert_with(|| {
-            let mut ring = Box::new([Seen::default(); REMEMBERED]);
-            ring[..3].copy_from_slice(&self.first);
-            ring
-        });
-        ring[index % REMEMBERED] = seen;
+    }
+
+    /// The first packets; with the fourth the ring comes.
+    fn push_early(&mut self, index: usize, packet: &PacketFacts) {
+        let seen = Seen::of(packet);
+        match self.first.get_mut(index) {
+            Some(slot) => *slot = seen,
+            None => {
+                let mut ring = Box::new([Seen::default(); REMEMBERED]);
+                ring[..3].copy_from_slice(&self.first);
+                ring[index] = seen;
+                self.ring = Some(ring);
+            }
+        }
     }
 
     /// An earlier sighting of the same transmission: same opcode, PSN, length, ICRC (or captured octets) and IP id, recent
@@ -121,9 +133,15 @@ impl Recent {
             })
     }
 
+    /// All packets so far came by `port`.
+    #[inline]
+    pub(crate) fn only_port(&self, port: u32) -> bool {
+        self.ports == 1 && self.port == port
+    }
+
     /// Packets of this stream came by more than one port, `port` included.
     fn several_ports(&self, port: u32) -> bool {
-        self.ports > 1 || self.count > 0 && self.back(0).port != port
+        self.ports > 1 || self.count > 0 && self.port != port
     }
 
     fn back(&self, back: u64) -> &Seen {

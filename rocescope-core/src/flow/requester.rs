@@ -4,7 +4,8 @@
 //! packet in sending order. A step of the cursor over PSNs is a skip, a step back begins a pass of repair.
 
 use super::answer::{Ahead, Answers, PendingNak, PendingRnr};
-use super::pass::Repairing;
+use super::message::Messages;
+use super::pass::{Repairing, answered_by_response};
 use super::ranges::{Range, Ranges};
 use super::read::Reads;
 use super::stream::PacketFacts;
@@ -29,8 +30,6 @@ const MOST_ID_STEP: i16 = 4_096;
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Counts {
     pub(crate) packets: u64,
-    pub(crate) messages: u64,
-    pub(crate) broken_messages: u64,
     pub(crate) retransmitted_packets: u64,
     pub(crate) retransmitted_bytes: u64,
     pub(crate) reordered_packets: u64,
@@ -48,13 +47,16 @@ pub(crate) struct Counts {
     pub(crate) missing_folded: u64,
 }
 
-/// A request that asked for an answer, or ends a message.
+/// No message ends here.
+pub(crate) const NO_MESSAGE: Time = Time(u64::MAX);
+
+/// A request that asked for an answer, or ends a message: 24 octets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) psn: Psn,
     pub(crate) at: Time,
-    /// First packet of its message, where this ends one.
-    pub(crate) message_at: Option<Time>,
+    /// First packet of its message, where this ends one; else [`NO_MESSAGE`].
+    pub(crate) message_at: Time,
     /// AckReq was set.
     pub(crate) ack_req: bool,
     /// Sent again or refused: no latency is measured from it (Karn).
@@ -129,13 +131,7 @@ pub(crate) struct Requester {
     pub(crate) unreliable: bool,
     /// A pass of repair is under way: it has not gone beyond the high-water yet.
     pub(crate) in_pass: bool,
-    /// The message under way is broken (UC) or its start was not seen.
-    message_broken: bool,
-    /// Opcode before, for the order within a message; 0xff where it is not known.
-    last_opcode: u8,
-    message_at: Time,
-    /// Octets of the message under way.
-    message_bytes: u64,
+    pub(crate) messages: Messages,
     pub(crate) last_new: Time,
     /// When the oldest request not acknowledged was sent, or the latest advancing answer came.
     pub(crate) progress: Time,
@@ -160,8 +156,6 @@ pub(crate) struct Requester {
     pub(crate) answers: Answers,
     pub(crate) repairing: Repairing,
     undecided: Option<Box<PacketFacts>>,
-    pub(crate) sizes: [u32; 32],
-    pub(crate) operations: [u64; 6],
     pub(crate) losses_by_second: std::collections::BTreeMap<u64, u64>,
 }
 
@@ -188,6 +182,25 @@ impl Requester {
 
     pub(crate) fn is_behind(&self, packet: &PacketFacts) -> bool {
         self.started && packet.psn.since(self.high) <= 0
+    }
+
+    /// Whether `packet` goes on where the sender left off, and nothing is open that it could touch.
+    #[inline]
+    pub(crate) fn is_seamless(&self, packet: &PacketFacts) -> bool {
+        self.started
+            && packet.psn.since(self.high) == 1
+            && self.cursor == self.high
+            && self.repairing.is_settled()
+            && self.undecided.is_none()
+            && self.reads.is_certain()
+    }
+
+    /// A packet that is seamless.
+    #[inline]
+    pub(crate) fn on_seamless(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) {
+        self.counts.packets += 1;
+        self.ids.learn(packet, true);
+        self.go_on(packet, true, out);
     }
 
     /// A request packet in frame order that is no copy.
@@ -273,9 +286,8 @@ impl Requester {
         self.first = packet.psn;
         self.high = packet.psn.previous();
         self.cursor = self.high;
-        self.last_opcode = 0xff;
         self.unreliable = packet.info.transport == Transport::Uc;
-        self.message_broken = !packet.info.part.begins();
+        self.messages.start(packet);
         self.progress = packet.at;
         self.last_new = packet.at;
     }
@@ -288,6 +300,12 @@ impl Requester {
         if !seamless {
             self.step_over(packet, jump, out);
         }
+        self.go_on(packet, seamless, out);
+    }
+
+    /// The sender goes on beyond the high-water.
+    #[inline]
+    fn go_on(&mut self, packet: &PacketFacts, seamless: bool, out: &mut Vec<Event>) {
         if self.acked_or_start() == self.high {
             self.progress = packet.at;
         }
@@ -353,15 +371,10 @@ impl Requester {
     /// The last PSN that `packet` claims.
     fn claim(&mut self, packet: &PacketFacts) -> Psn {
         match packet.info.operation {
-            Operation::RdmaReadRequest
-            | Operation::CompareSwap
-            | Operation::FetchAdd
-            | Operation::Flush
-            | Operation::AtomicWrite => {
-                self.reads
-                    .claim(packet, self.pmtu, !self.repairing.is_quiet())
-            }
-            _ => packet.psn,
+            Operation::Send | Operation::RdmaWrite => packet.psn,
+            _ => self
+                .reads
+                .claim(packet, self.pmtu, !self.repairing.is_quiet()),
         }
     }
 
@@ -402,78 +415,32 @@ impl Requester {
         }
     }
 
-    /// Message bookkeeping for a packet beyond the high-water.
+    /// What a packet beyond the high-water means for its message, and whether it waits for an answer.
+    #[inline]
     fn message(&mut self, packet: &PacketFacts, seamless: bool, out: &mut Vec<Event>) {
-        let info = packet.info;
-        let in_message = self.last_opcode != 0xff && !self.last_opcode_ended();
-        if !seamless && in_message && !self.message_broken {
-            self.break_message();
-        }
-        let in_order = seamless && self.last_opcode != 0xff;
-        if in_order && !follows(self.last_opcode, packet.opcode.0) {
+        let step = self.messages.step(packet, seamless, self.unreliable);
+        if let Some(before) = step.wrong_after {
             out.push(packet.event(EventKind::OpcodeOrder {
-                before: self.last_opcode,
+                before,
                 opcode: packet.opcode.0,
             }));
         }
-        self.last_opcode = packet.opcode.0;
-        if info.part.begins() {
-            self.message_at = packet.at;
-            self.message_bytes = 0;
-            self.message_broken = false;
-            self.count_operation(info.operation);
-        } else if !seamless && !in_message && self.counts.packets > 1 {
-            // Its First was stepped over.
-            self.break_message();
+        if self.unreliable
+            || !(packet.ack_req || packet.info.part.ends())
+            || answered_by_response(packet.info.operation)
+        {
+            return;
         }
-        self.message_bytes += u64::from(packet.payload_len);
-        let answered_by_ack = matches!(info.operation, Operation::Send | Operation::RdmaWrite);
-        if info.part.ends() {
-            let bytes = packet.dma_len.map_or(self.message_bytes, |dma_len| {
-                u64::from(dma_len).max(self.message_bytes)
-            });
-            self.counts.messages += u64::from(!self.message_broken || !self.unreliable);
-            if !self.message_broken {
-                let class = u64::BITS - bytes.saturating_sub(1).leading_zeros();
-                self.sizes[(class as usize).min(31)] += 1;
-            }
+        if self.asks.len() >= MOST_ASKS {
+            self.asks.pop_front();
         }
-        if answered_by_ack && !self.unreliable && (packet.ack_req || info.part.ends()) {
-            if self.asks.len() >= MOST_ASKS {
-                self.asks.pop_front();
-            }
-            self.asks.push_back(Ask {
-                psn: packet.psn,
-                at: packet.at,
-                message_at: (info.part.ends() && !self.message_broken).then_some(self.message_at),
-                ack_req: packet.ack_req,
-                tainted: !self.repairing.is_quiet(),
-            });
-        }
-    }
-
-    fn last_opcode_ended(&self) -> bool {
-        rocescope_wire::opcode::Opcode(self.last_opcode)
-            .info()
-            .is_none_or(|info| info.part.ends())
-    }
-
-    fn break_message(&mut self) {
-        self.message_broken = true;
-        // A reliable sender sends again what is missing.
-        self.counts.broken_messages += u64::from(self.unreliable);
-    }
-
-    fn count_operation(&mut self, operation: Operation) {
-        let index = match operation {
-            Operation::Send => 0,
-            Operation::RdmaWrite => 1,
-            Operation::RdmaReadRequest => 2,
-            Operation::CompareSwap | Operation::FetchAdd => 3,
-            Operation::Flush => 4,
-            _ => 5,
-        };
-        self.operations[index] += 1;
+        self.asks.push_back(Ask {
+            psn: packet.psn,
+            at: packet.at,
+            message_at: step.whole.unwrap_or(NO_MESSAGE),
+            ack_req: packet.ack_req,
+            tainted: !self.repairing.is_quiet(),
+        });
     }
 
     /// A packet at or behind the high-water that is no copy.
@@ -527,7 +494,7 @@ impl Requester {
             self.cursor = last;
         }
         if self.unreliable {
-            self.message_broken = true;
+            self.messages.stay_broken();
         } else if packet.ack_req && !self.unreliable {
             self.late_ask(packet);
         }
@@ -545,7 +512,7 @@ impl Requester {
         let ask = Ask {
             psn: packet.psn,
             at: packet.at,
-            message_at: None,
+            message_at: NO_MESSAGE,
             ack_req: true,
             tainted: true,
         };
@@ -616,18 +583,5 @@ impl Requester {
         if self.losses_by_second.len() > 600 {
             self.losses_by_second.pop_first();
         }
-    }
-}
-
-/// Whether `opcode` may follow `before` on one queue pair (IBTA vol. 1, clause 9.7.4.1.3 by name; rxe `check_op_seq`).
-fn follows(before: u8, opcode: u8) -> bool {
-    use rocescope_wire::opcode::Opcode;
-    let (Some(before), Some(now)) = (Opcode(before).info(), Opcode(opcode).info()) else {
-        return true;
-    };
-    if before.part.ends() {
-        now.part.begins()
-    } else {
-        !now.part.begins() && before.operation == now.operation
     }
 }

@@ -5,7 +5,7 @@ use super::recent::Recent;
 use super::requester::Requester;
 use super::responder::Responder;
 use crate::event::{Event, EventKind};
-use crate::report::{FrameRef, PairedBy};
+use crate::report::{EcnCounts, FrameRef, IcrcCounts, PairedBy};
 use crate::{Address, Time};
 use rocescope_wire::{Opcode, OpcodeInfo, Psn, Qpn};
 use std::collections::BTreeMap;
@@ -154,6 +154,8 @@ pub(crate) struct Stream {
     /// First and latest copy.
     pub(crate) copy_frames: Option<[(Time, FrameRef); 2]>,
     pub(crate) open_findings: Vec<crate::finding::OpenFinding>,
+    /// When it was last moved to the front of the table.
+    pub(crate) epoch: u32,
     pub(crate) previous: u32,
     pub(crate) next: u32,
 }
@@ -189,6 +191,7 @@ impl Stream {
             source_qpns: BTreeMap::new(),
             copy_frames: None,
             open_findings: Vec::new(),
+            epoch: u32::MAX,
             previous: u32::MAX,
             next: u32::MAX,
         }
@@ -214,6 +217,25 @@ impl Stream {
         let now = (packet.at, packet.frame);
         let first = self.copy_frames.map_or(now, |[first, _]| first);
         self.copy_frames = Some([first, now]);
+    }
+
+    /// Packets by ECN field.
+    pub(crate) fn ecn_counts(&self) -> EcnCounts {
+        EcnCounts {
+            not_ect: self.ecn[0],
+            ect1: self.ecn[1],
+            ect0: self.ecn[2],
+            ce: self.ecn[3],
+        }
+    }
+
+    /// Packets by state of their ICRC.
+    pub(crate) fn icrc_counts(&self) -> IcrcCounts {
+        IcrcCounts {
+            good: self.icrc[0],
+            bad: self.icrc[1],
+            unverifiable: self.icrc[2],
+        }
     }
 
     pub(crate) fn packets(&self) -> u64 {

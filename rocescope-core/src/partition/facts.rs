@@ -12,7 +12,7 @@ pub(super) fn facts_of(
     packet: &TransportPacket<'_>,
     icrc: Icrc,
 ) -> PacketFacts {
-    let located = &input.located;
+    let located = input.located;
     PacketFacts {
         at: input.at,
         frame: input.frame,

@@ -64,5 +64,7 @@ impl Partition {
             peer.peer = None;
         }
         crate::outcome::fold(&mut self.totals.folded, &stream);
+        self.totals.icrc.merge(&stream.icrc_counts());
+        self.totals.ecn.merge(&stream.ecn_counts());
     }
 }

@@ -32,7 +32,7 @@ const MOST_LOST: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct PacketInput<'a> {
     /// Where the transport begins, and what is around it.
-    pub located: Located<'a>,
+    pub located: &'a Located<'a>,
     /// When the frame was captured.
     pub at: Time,
     /// Which frame it is.
@@ -75,14 +75,14 @@ pub struct PacketTotals {
     pub(crate) undecodable: u64,
     pub(crate) malformed: u64,
     pub(crate) second_sightings: u64,
+    /// Of packets without a stream and of streams that left.
     pub(crate) icrc: IcrcCounts,
+    /// Of packets without a stream and of streams that left.
     pub(crate) ecn: EcnCounts,
     pub(crate) streams: u64,
     pub(crate) evicted: u64,
     pub(crate) idle: u64,
     pub(crate) folded: RequesterTotals,
-    /// Frames with a bad ICRC whose stream is not known.
-    pub(crate) bad_without_stream: u64,
 }
 
 /// The state of the pairs of hosts that fall into this part.
@@ -149,7 +149,7 @@ impl Partition {
     /// One packet, in the order of the input.
     pub fn packet(&mut self, input: &PacketInput<'_>) -> Verdict {
         self.raised.clear();
-        let located = &input.located;
+        let located = input.located;
         let reading = self.settings.read_0x40_as;
         let Some(packet) =
             TransportPacket::decode_as(located.transport, located.wire_len as usize, reading)
@@ -167,20 +167,67 @@ impl Partition {
             dest_qpn: packet.dest_qpn(),
         };
         let known = self.table.find(&key);
-        if self.is_second_sighting(known, &facts) {
+        self.count(located.carrier);
+        if icrc != Icrc::Bad
+            && let Some(id) = known
+            && packet.fault().is_none()
+            && self.goes_on(id, &facts, &packet)
+        {
+            return Verdict::Request(Class::New);
+        }
+        self.consider(input, known, key, &facts, &packet)
+    }
+
+    /// A request that goes on where its sender left off, with nothing open on its stream: nearly all of a healthy network.
+    /// False where it is anything else; then nothing was done.
+    #[inline]
+    fn goes_on(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) -> bool {
+        self.table.touch(id);
+        let Some(stream) = self.table.get_mut(id) else {
+            return false;
+        };
+        let seamless = facts.info.role == Role::Request
+            && stream.recent.only_port(facts.port)
+            && stream.held.is_empty()
+            && stream.requester.is_seamless(facts);
+        if !seamless {
+            return false;
+        }
+        stream.count(facts);
+        stream.requester.on_seamless(facts, &mut self.events);
+        stream.requester.repairing.sent(facts.at);
+        stream.recent.push(facts);
+        request::check(stream, facts, packet, &mut self.events);
+        if !self.events.is_empty() {
+            self.detect(id);
+        }
+        true
+    }
+
+    /// A packet that is not simply the next one.
+    fn consider(
+        &mut self,
+        input: &PacketInput<'_>,
+        known: Option<u32>,
+        key: StreamKey,
+        facts: &PacketFacts,
+        packet: &TransportPacket<'_>,
+    ) -> Verdict {
+        if self.is_second_sighting(known, facts) {
             self.totals.second_sightings += 1;
+            self.uncount(input.located.carrier);
             return Verdict::SecondSighting;
         }
-        self.count(located.carrier, &facts);
-        if icrc == Icrc::Bad {
-            self.damaged(known, &facts, &packet, located);
+        self.totals.cnp += u64::from(facts.opcode == Opcode::CNP);
+        if facts.icrc == Icrc::Bad {
+            self.damaged(known, facts, packet, input.located);
             return Verdict::Damaged;
         }
-        let id = known.unwrap_or_else(|| self.create(key, &facts));
+        let id = known.unwrap_or_else(|| self.create(key, facts));
         self.table.touch(id);
         let verdict = match packet.fault() {
-            Some(fault) => self.faulty(id, &facts, &packet, fault),
-            None => self.dispatch(id, &facts, &packet),
+            Some(fault) => self.faulty(id, facts, packet, fault),
+            None => self.dispatch(id, facts, packet),
         };
         if !self.events.is_empty() {
             self.detect(id);
@@ -207,23 +254,19 @@ impl Partition {
         Verdict::Malformed
     }
 
-    fn count(&mut self, carrier: Carrier, facts: &PacketFacts) {
-        let totals = &mut self.totals;
+    #[inline]
+    fn count(&mut self, carrier: Carrier) {
         match carrier {
-            Carrier::RoceV1 => totals.roce_v1 += 1,
-            Carrier::RoceV2Ipv4 | Carrier::RoceV2Ipv6 => totals.roce_v2 += 1,
+            Carrier::RoceV1 => self.totals.roce_v1 += 1,
+            Carrier::RoceV2Ipv4 | Carrier::RoceV2Ipv6 => self.totals.roce_v2 += 1,
         }
-        totals.cnp += u64::from(facts.opcode == Opcode::CNP);
-        match facts.icrc {
-            Icrc::Good => totals.icrc.good += 1,
-            Icrc::Bad => totals.icrc.bad += 1,
-            Icrc::Unverifiable => totals.icrc.unverifiable += 1,
-        }
-        match facts.ecn & 3 {
-            0 => totals.ecn.not_ect += 1,
-            1 => totals.ecn.ect1 += 1,
-            2 => totals.ecn.ect0 += 1,
-            _ => totals.ecn.ce += 1,
+    }
+
+    /// The packet was counted when it was captured first.
+    fn uncount(&mut self, carrier: Carrier) {
+        match carrier {
+            Carrier::RoceV1 => self.totals.roce_v1 -= 1,
+            Carrier::RoceV2Ipv4 | Carrier::RoceV2Ipv6 => self.totals.roce_v2 -= 1,
         }
     }
 
@@ -261,7 +304,8 @@ impl Partition {
         located: &Located<'_>,
     ) {
         let Some(stream) = known.and_then(|id| self.table.get_mut(id)) else {
-            self.totals.bad_without_stream += 1;
+            self.totals.icrc.bad += 1;
+            self.totals.ecn.add(facts.ecn);
             return;
         };
         stream.count(facts);

@@ -1,8 +1,8 @@
 //! Request packets on their way to the request side of their stream.
 
 use super::{Class, Partition, Verdict};
-use crate::event::EventKind;
-use crate::flow::stream::PacketFacts;
+use crate::event::{Event, EventKind};
+use crate::flow::stream::{PacketFacts, Stream};
 use rocescope_wire::{Part, TransportPacket};
 
 impl Partition {
@@ -17,7 +17,9 @@ impl Partition {
         }
         let class = self.accept_request(id, facts);
         if class == Class::New {
-            self.check_request(facts, packet, id);
+            if let Some(stream) = self.table.get_mut(id) {
+                check(stream, facts, packet, &mut self.events);
+            }
         }
         Verdict::Request(class)
     }
@@ -45,37 +47,35 @@ impl Partition {
         stream.recent.push(facts);
         class
     }
+}
 
-    /// What a request says of itself that cannot be.
-    fn check_request(&mut self, facts: &PacketFacts, packet: &TransportPacket<'_>, id: u32) {
-        let Some(stream) = self.table.get_mut(id) else {
-            return;
-        };
-        let info = facts.info;
-        if matches!(info.part, Part::First | Part::Middle) {
-            stream.requester.learn_pmtu(facts.payload_len);
-        }
-        let pmtu = stream.requester.pmtu;
-        let wrong = pmtu > 0
-            && facts.payload_len != pmtu
-            && matches!(info.part, Part::First | Part::Middle);
-        let exceeds = pmtu > 0 && facts.payload_len > pmtu;
-        let empty = info.part == Part::Last && facts.payload_len == 0;
-        if wrong || exceeds || empty {
-            self.events.push(facts.event(EventKind::Length {
-                payload: facts.payload_len,
-                pmtu,
-                exceeds,
-            }));
-        }
-        if let Some(reth) = packet.reth() {
-            let (va, dma_len) = (reth.va(), reth.dma_len());
-            if dma_len > 1 << 31
-                || (dma_len > 0 && va.checked_add(u64::from(dma_len) - 1).is_none())
-            {
-                self.events
-                    .push(facts.event(EventKind::AddressRange { va, dma_len }));
-            }
+/// What a request says of itself that cannot be.
+#[inline(always)]
+pub(super) fn check(
+    stream: &mut Stream,
+    facts: &PacketFacts,
+    packet: &TransportPacket<'_>,
+    events: &mut Vec<Event>,
+) {
+    let (info, payload) = (facts.info, facts.payload_len);
+    let inner = matches!(info.part, Part::First | Part::Middle);
+    if inner && payload > stream.requester.pmtu {
+        stream.requester.learn_pmtu(payload);
+    }
+    let pmtu = stream.requester.pmtu;
+    let exceeds = payload > pmtu;
+    let wrong = pmtu > 0 && (exceeds || inner && payload != pmtu);
+    if wrong || info.part == Part::Last && payload == 0 {
+        events.push(facts.event(EventKind::Length {
+            payload,
+            pmtu,
+            exceeds: exceeds && pmtu > 0,
+        }));
+    }
+    if let Some(reth) = packet.reth() {
+        let (va, dma_len) = (reth.va(), reth.dma_len());
+        if dma_len > 1 << 31 || (dma_len > 0 && va.checked_add(u64::from(dma_len)).is_none()) {
+            events.push(facts.event(EventKind::AddressRange { va, dma_len }));
         }
     }
 }

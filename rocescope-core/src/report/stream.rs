@@ -316,6 +316,35 @@ pub struct EcnCounts {
     pub ce: u64,
 }
 
+impl EcnCounts {
+    /// One more packet with this ECN field.
+    pub(crate) fn add(&mut self, ecn: u8) {
+        match ecn & 3 {
+            0 => self.not_ect += 1,
+            1 => self.ect1 += 1,
+            2 => self.ect0 += 1,
+            _ => self.ce += 1,
+        }
+    }
+
+    /// Adds other counts.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.not_ect += other.not_ect;
+        self.ect0 += other.ect0;
+        self.ect1 += other.ect1;
+        self.ce += other.ce;
+    }
+}
+
+impl IcrcCounts {
+    /// Adds other counts.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.good += other.good;
+        self.bad += other.bad;
+        self.unverifiable += other.unverifiable;
+    }
+}
+
 /// ICRC states, packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

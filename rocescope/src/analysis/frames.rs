@@ -122,7 +122,7 @@ impl Lines {
 
 /// All fields of a packet.
 fn decoded(input: &PacketInput<'_>) -> Map<String, Value> {
-    let located = &input.located;
+    let located = input.located;
     let mut row = Map::new();
     let mut set = |name: &str, value: Value| {
         row.insert(name.to_owned(), value);

@@ -139,7 +139,7 @@ impl Shards {
                                 continue;
                             };
                             part.packet(&PacketInput {
-                                located: item.located.in_octets(&batch.octets),
+                                located: &item.located.in_octets(&batch.octets),
                                 at: item.at,
                                 frame: item.frame,
                                 port: item.port,
@@ -194,7 +194,7 @@ impl Shards {
         let workers = self.workers.len();
         if workers == 0 {
             let input = PacketInput {
-                located: *located,
+                located,
                 at: entry.at,
                 frame,
                 port,
