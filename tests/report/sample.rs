@@ -1,7 +1,7 @@
 //! Reports made by hand: one of each kind a person meets.
 
 use rocescope_core::Address;
-use rocescope_core::report::stream::CmFacts;
+use rocescope_core::report::CmFacts;
 use rocescope_core::report::{
     Confidence, Connection, EndedBy, Evidence, Finding, FrameRef, Latencies, Latency, PairedBy,
     Recovery, Report, Requester, SCHEMA, Severity, Source, State, Stream, Style, Subject, Tool,

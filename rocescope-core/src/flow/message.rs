@@ -86,6 +86,11 @@ impl Messages {
         }
     }
 
+    /// More Middle packets of the message under way.
+    pub(crate) fn add_octets(&mut self, octets: u64) {
+        self.octets += octets;
+    }
+
     /// A late packet of UC: its message stays broken.
     pub(crate) fn stay_broken(&mut self) {
         self.broken = true;

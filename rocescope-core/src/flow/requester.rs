@@ -4,10 +4,12 @@
 //! packet in sending order. A step of the cursor over PSNs is a skip, a step back begins a pass of repair.
 
 use super::answer::{Ahead, Answers, PendingNak, PendingRnr};
+use super::ip_id::IpIds;
 use super::message::Messages;
-use super::pass::{Repairing, answered_by_response};
+use super::pass::answered_by_response;
 use super::ranges::{Range, Ranges};
 use super::read::Reads;
+use super::recovery::Repairing;
 use super::stream::PacketFacts;
 use crate::Time;
 use crate::event::{Event, EventKind};
@@ -18,13 +20,8 @@ use std::collections::VecDeque;
 
 /// A jump beyond the high-water adds at most this many missing PSNs.
 pub(crate) const MOST_MISSING_PER_JUMP: u32 = 4_095;
-/// A packet whose lateness is not decided after this time is a retransmission.
-const UNDECIDED_NS: u64 = SECOND_NS;
 /// Requests that asked for an answer and wait for it, a stream.
-const MOST_ASKS: usize = 1_024;
-
-/// A sender that counts its IP ids sends no more than this many other packets in between.
-const MOST_ID_STEP: i16 = 4_096;
+pub(super) const MOST_ASKS: usize = 1_024;
 
 /// Counts of the request side.
 #[derive(Clone, Copy, Default, Debug)]
@@ -61,51 +58,6 @@ pub(crate) struct Ask {
     pub(crate) ack_req: bool,
     /// Sent again or refused: no latency is measured from it (Karn).
     pub(crate) tainted: bool,
-}
-
-/// How the IP ids of a sender behave.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct IpIds {
-    newest: Option<u16>,
-    score: i8,
-}
-
-impl IpIds {
-    /// Whether the sender counts its ids up, packet by packet.
-    pub(crate) fn count_up(self) -> bool {
-        self.score > 0
-    }
-
-    /// Whether `packet` was sent before the newest packet seen.
-    pub(crate) fn is_older(self, packet: &PacketFacts) -> bool {
-        match (self.newest, packet.ip_id) {
-            // A larger step back is another counter or a damaged id, not an order.
-            (Some(newest), Some(id)) if self.count_up() => {
-                (-MOST_ID_STEP..0).contains(&(id.wrapping_sub(newest) as i16))
-            }
-            _ => false,
-        }
-    }
-
-    /// Learns from a packet; `in_order` where its PSN says that it was sent after all others.
-    #[inline]
-    pub(crate) fn learn(&mut self, packet: &PacketFacts, in_order: bool) {
-        let Some(id) = packet.ip_id else { return };
-        if let Some(newest) = self.newest {
-            let step = id.wrapping_sub(newest) as i16;
-            if in_order {
-                self.score = if (1..=MOST_ID_STEP).contains(&step) {
-                    (self.score + 1).min(100)
-                } else {
-                    (self.score - 4).max(-100)
-                };
-            }
-            if (-MOST_ID_STEP..0).contains(&step) && self.count_up() {
-                return;
-            }
-        }
-        self.newest = Some(id);
-    }
 }
 
 /// The request side of a stream.
@@ -155,7 +107,7 @@ pub(crate) struct Requester {
     pub(crate) ahead: Option<Ahead>,
     pub(crate) answers: Answers,
     pub(crate) repairing: Repairing,
-    undecided: Option<Box<PacketFacts>>,
+    pub(super) undecided: Option<Box<PacketFacts>>,
     pub(crate) losses_by_second: std::collections::BTreeMap<u64, u64>,
 }
 
@@ -203,6 +155,26 @@ impl Requester {
         self.go_on(packet, true, out);
     }
 
+    /// Middle packets that follow each other, the first of them seamless.
+    pub(crate) fn on_run(
+        &mut self,
+        first: &PacketFacts,
+        last: &PacketFacts,
+        packets: u32,
+        payload_bytes: u64,
+        out: &mut Vec<Event>,
+    ) {
+        self.counts.packets += u64::from(packets);
+        self.ids.learn(first, true);
+        self.ids.learn_many(last, packets - 1);
+        self.go_on(first, true, out);
+        self.messages
+            .add_octets(payload_bytes - u64::from(first.payload_len));
+        self.high = last.psn;
+        self.cursor = last.psn;
+        self.last_new = last.at;
+    }
+
     /// A request packet in frame order that is no copy.
     pub(crate) fn on_request(
         &mut self,
@@ -235,50 +207,6 @@ impl Requester {
             .into_iter()
             .flatten()
             .any(|(asked, asked_at)| asked_at >= at && psn.since(asked) >= 0)
-    }
-
-    /// The end: steps that nobody who answers can explain, and responses nobody asked for again.
-    pub(crate) fn close_gaps(&mut self, frame: report::FrameRef, at: Time, out: &mut Vec<Event>) {
-        let responses = self.reads.close(self.answered);
-        if let Some(first) = self.answered.filter(|_| responses > 0) {
-            out.push(Event {
-                at,
-                frame,
-                kind: EventKind::CaptureGap {
-                    first,
-                    psns: responses,
-                    responses: true,
-                },
-            });
-        }
-        let unanswered = self.holes.count();
-        if self.answers.count == 0
-            && !self.unreliable
-            && unanswered > 0
-            && let Some(hole) = self.holes.iter().next()
-        {
-            out.push(Event {
-                at,
-                frame,
-                kind: EventKind::UnansweredGap {
-                    first: hole.first,
-                    psns: unanswered,
-                },
-            });
-        }
-    }
-
-    /// A second sighting of a request.
-    pub(crate) fn on_copy(&mut self) {
-        self.counts.packets += 1;
-        self.counts.mirror_duplicates += 1;
-    }
-
-    /// A request with a bad ICRC: it moves nothing, but what came of its PSN is known.
-    pub(crate) fn on_damaged(&mut self, psn: Psn) {
-        if self.started && psn.since(self.high).abs() < 1 << 16 {
-            self.damaged.insert(Range::new(psn, psn));
-        }
     }
 
     fn start(&mut self, packet: &PacketFacts) {
@@ -369,7 +297,7 @@ impl Requester {
     }
 
     /// The last PSN that `packet` claims.
-    fn claim(&mut self, packet: &PacketFacts) -> Psn {
+    pub(super) fn claim(&mut self, packet: &PacketFacts) -> Psn {
         match packet.info.operation {
             Operation::Send | Operation::RdmaWrite => packet.psn,
             _ => self
@@ -441,132 +369,6 @@ impl Requester {
             ack_req: packet.ack_req,
             tainted: !self.repairing.is_quiet(),
         });
-    }
-
-    /// A packet at or behind the high-water that is no copy.
-    fn behind(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
-        let before_first = packet.psn.since(self.first) < 0;
-        let skipped =
-            self.skipped.contains(packet.psn) || self.holes.contains(packet.psn) || before_first;
-        if self.ids.is_older(packet) {
-            if skipped || self.repairing.forget_resent_skip(packet.psn) {
-                return self.late(packet, out);
-            }
-            // A packet of a repair, itself late: it moves no cursor.
-            self.count_retransmission(packet);
-            self.note_late(packet.at);
-            return Class::Retransmission;
-        }
-        let named = self
-            .nak
-            .as_ref()
-            .is_some_and(|nak| packet.psn.since(nak.psn) >= 0);
-        if skipped && !self.ids.count_up() && !self.in_pass && !named {
-            self.undecided = Some(Box::new(packet.clone()));
-            return Class::Undecided;
-        }
-        if self.unreliable {
-            // Nothing is ever sent again on UC: whatever comes behind is late.
-            return self.late(packet, out);
-        }
-        self.retransmission(packet, out);
-        Class::Retransmission
-    }
-
-    pub(crate) fn count_retransmission(&mut self, packet: &PacketFacts) {
-        self.counts.retransmitted_packets += 1;
-        self.counts.retransmitted_bytes += u64::from(packet.wire_len);
-    }
-
-    fn late(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
-        self.counts.reordered_packets += 1;
-        self.note_late(packet.at);
-        let last = self.claim(packet);
-        let own = Range::new(packet.psn, last);
-        self.holes.remove(own);
-        self.skipped.remove(own);
-        self.stepped.remove(own);
-        if packet.psn.since(self.first) < 0 {
-            self.first = packet.psn;
-        }
-        if last.since(self.high) > 0 {
-            self.high = last;
-            self.cursor = last;
-        }
-        if self.unreliable {
-            self.messages.stay_broken();
-        } else if packet.ack_req && !self.unreliable {
-            self.late_ask(packet);
-        }
-        out.push(packet.event(EventKind::Late { psn: packet.psn }));
-        Class::Late
-    }
-
-    fn note_late(&mut self, at: Time) {
-        self.last_late = Some(at);
-        self.repairing.note_late();
-    }
-
-    /// A packet that asked for an answer and came out of turn takes its place among those that wait.
-    pub(crate) fn late_ask(&mut self, packet: &PacketFacts) {
-        let ask = Ask {
-            psn: packet.psn,
-            at: packet.at,
-            message_at: NO_MESSAGE,
-            ack_req: true,
-            tainted: true,
-        };
-        if packet.psn.since(self.acked_or_start()) <= 0 {
-            self.answers.covered(packet.psn);
-            return;
-        }
-        let at = self
-            .asks
-            .iter()
-            .rposition(|own| own.psn.since(ask.psn) <= 0)
-            .map_or(0, |index| index + 1);
-        let known = at
-            .checked_sub(1)
-            .and_then(|index| self.asks.get(index))
-            .is_some_and(|own| own.psn == ask.psn);
-        if !known && self.asks.len() < MOST_ASKS {
-            self.asks.insert(at, ask);
-        }
-    }
-
-    /// Decides about a packet that may be late or sent again: late if the next packet goes on beyond the high-water.
-    pub(crate) fn decide(&mut self, next: Option<&PacketFacts>, now: Time, out: &mut Vec<Event>) {
-        let Some(undecided) = self.undecided.take() else {
-            return;
-        };
-        let goes_on = match next {
-            Some(next) => next.psn.since(self.high) > 0,
-            None => now.since(undecided.at) <= UNDECIDED_NS || self.nak.is_none(),
-        };
-        let named = self
-            .nak
-            .as_ref()
-            .is_some_and(|nak| undecided.psn.since(nak.psn) >= 0);
-        let class = if goes_on && !named {
-            self.late(&undecided, out)
-        } else {
-            self.retransmission(&undecided, out);
-            Class::Retransmission
-        };
-        out.push(undecided.event(EventKind::Decided(class)));
-    }
-
-    /// Everything that only time or the end decides.
-    pub(crate) fn on_time(&mut self, now: Time, frame: report::FrameRef, out: &mut Vec<Event>) {
-        if self
-            .undecided
-            .as_ref()
-            .is_some_and(|undecided| now.since(undecided.at) > UNDECIDED_NS)
-        {
-            self.decide(None, now, out);
-        }
-        self.settle(now, out);
-        self.expire_ahead(now, frame, out);
     }
 
     /// PSNs at or behind the high-water that no packet seen carried.

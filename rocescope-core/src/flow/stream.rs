@@ -101,6 +101,20 @@ impl OpcodeCounts {
         *self.rest.entry(opcode.0).or_default() += 1;
     }
 
+    /// `packets` with this opcode.
+    pub(crate) fn add_many(&mut self, opcode: Opcode, packets: u64) {
+        self.add(opcode);
+        let inline = self
+            .codes
+            .iter()
+            .zip(&mut self.counts)
+            .find(|(code, count)| **code == opcode.0 && **count > 0);
+        match inline {
+            Some((_, count)) => *count += packets - 1,
+            None => *self.rest.entry(opcode.0).or_default() += packets - 1,
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Opcode, u64)> + '_ {
         let inline = self.codes.iter().zip(&self.counts);
         inline

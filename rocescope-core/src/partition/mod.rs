@@ -7,6 +7,7 @@ mod life;
 mod management;
 mod request;
 mod reuse;
+mod run;
 
 use crate::Time;
 use crate::encap::{Carrier, Located};
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 pub use crate::flow::requester::Class;
 pub use crate::flow::stream::Icrc;
+pub use run::Run;
 
 /// Times in which a capture lost frames, remembered.
 const MOST_LOST: usize = 64;
@@ -260,6 +262,15 @@ impl Partition {
             Carrier::RoceV1 => self.totals.roce_v1 += 1,
             Carrier::RoceV2Ipv4 | Carrier::RoceV2Ipv6 => self.totals.roce_v2 += 1,
         }
+    }
+
+    fn count_carrier(&mut self, v1: bool, packets: u64) {
+        let total = if v1 {
+            &mut self.totals.roce_v1
+        } else {
+            &mut self.totals.roce_v2
+        };
+        *total += packets;
     }
 
     /// The packet was counted when it was captured first.

@@ -16,10 +16,10 @@ impl Partition {
             return Verdict::Request(Class::Undecided);
         }
         let class = self.accept_request(id, facts);
-        if class == Class::New {
-            if let Some(stream) = self.table.get_mut(id) {
-                check(stream, facts, packet, &mut self.events);
-            }
+        if class == Class::New
+            && let Some(stream) = self.table.get_mut(id)
+        {
+            check(stream, facts, packet, &mut self.events);
         }
         Verdict::Request(class)
     }

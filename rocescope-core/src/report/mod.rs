@@ -2,6 +2,7 @@
 //!
 //! Keys may be added, never renamed. Times are nanoseconds since the epoch, PSNs and QPNs plain numbers.
 
+pub mod connection;
 pub mod finding;
 pub mod stream;
 pub mod verdict;
@@ -9,10 +10,11 @@ pub mod verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+pub use connection::{CmFacts, Connection, Latencies, Latency, PairedBy};
 pub use finding::{Confidence, EndedBy, Evidence, Finding, FrameRef, Severity, State, Subject};
 pub use stream::{
-    CmFacts, Connection, EcnCounts, IcrcCounts, Latencies, Latency, NakPlaces, Naks, PairedBy,
-    Recovery, Requester, Responder, Stream, Style, Tries, Trigger, Where,
+    EcnCounts, IcrcCounts, NakPlaces, Naks, Recovery, Requester, Responder, Stream, Style, Tries,
+    Trigger, Where,
 };
 pub use verdict::Verdict;
 

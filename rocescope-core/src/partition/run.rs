@@ -1,0 +1,215 @@
+//! Runs: packets of one stream that followed each other in order, as one input. A frame in order is a run of one.
+//!
+//! A source that counts in-order Middle packets instead of handing each out (a kernel program at line rate) gives runs; what
+//! comes of them equals what comes of the packets.
+
+use super::facts::facts_of;
+use super::{Icrc, PacketInput, Partition, check_icrc};
+use crate::flow::ip_id::goes_on;
+use crate::flow::stream::{PacketFacts, StreamKey};
+use crate::settings::Settings;
+use rocescope_wire::{Part, Role, Transport, TransportPacket};
+
+/// Middle packets of one stream, in order and without a gap.
+#[derive(Clone, Debug)]
+pub struct Run {
+    key: StreamKey,
+    v1: bool,
+    first: PacketFacts,
+    last: PacketFacts,
+    packets: u32,
+    wire_bytes: u64,
+    payload_bytes: u64,
+    ecn: [u64; 4],
+    icrc: [u64; 3],
+    migreq: u64,
+}
+
+impl Run {
+    /// A run of one, where `input` is a packet that can be part of a run: a whole-headed Middle of SEND or WRITE with no
+    /// bad ICRC and no AckReq.
+    #[must_use]
+    pub fn of(input: &PacketInput<'_>, settings: &Settings) -> Option<Self> {
+        let located = input.located;
+        let packet = TransportPacket::decode_as(
+            located.transport,
+            located.wire_len as usize,
+            settings.read_0x40_as,
+        )?;
+        let info = packet.info?;
+        let middle = info.part == Part::Middle && info.role == Role::Request;
+        let transport = matches!(
+            info.transport,
+            Transport::Rc | Transport::Uc | Transport::Xrc
+        );
+        if !middle || !transport || packet.bth.ack_req() || packet.fault().is_some() {
+            return None;
+        }
+        let icrc = input.icrc.unwrap_or_else(|| check_icrc(settings, located));
+        if icrc == Icrc::Bad {
+            return None;
+        }
+        let facts = facts_of(input, &packet, icrc);
+        let mut run = Self {
+            key: StreamKey {
+                src: located.src,
+                dst: located.dst,
+                dest_qpn: packet.dest_qpn(),
+            },
+            v1: located.carrier == crate::encap::Carrier::RoceV1,
+            last: facts.clone(),
+            packets: 0,
+            wire_bytes: 0,
+            payload_bytes: 0,
+            ecn: [0; 4],
+            icrc: [0; 3],
+            migreq: 0,
+            first: facts.clone(),
+        };
+        run.add(facts);
+        Some(run)
+    }
+
+    /// Takes a run of one in where it goes on; false where it is of another stream, or not the next packet of this one.
+    pub fn join(&mut self, next: &Self) -> bool {
+        let next_one = next.key == self.key
+            && next.first.psn.since(self.last.psn) == 1
+            && next.first.opcode == self.last.opcode
+            && next.first.port == self.last.port
+            && goes_on(self.last.ip_id, next.first.ip_id)
+            && next.packets == 1;
+        if next_one {
+            self.add(next.last.clone());
+        }
+        next_one
+    }
+
+    fn add(&mut self, packet: PacketFacts) {
+        self.packets += 1;
+        self.wire_bytes += u64::from(packet.wire_len);
+        self.payload_bytes += u64::from(packet.payload_len);
+        self.ecn[usize::from(packet.ecn & 3)] += 1;
+        self.icrc[packet.icrc as usize] += 1;
+        self.migreq += u64::from(packet.migreq);
+        self.last = packet;
+    }
+
+    /// Packets in it.
+    #[must_use]
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Whether `other` is of the same stream.
+    #[must_use]
+    pub fn shares_stream(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+
+    /// Whether `input` is of the same two hosts.
+    #[must_use]
+    pub fn shares_hosts(&self, input: &PacketInput<'_>) -> bool {
+        let (src, dst) = (input.located.src, input.located.dst);
+        (self.key.src, self.key.dst) == (src, dst) || (self.key.dst, self.key.src) == (src, dst)
+    }
+}
+
+impl Partition {
+    /// A run of packets, in the order of the input.
+    pub fn run(&mut self, run: &Run) {
+        if let Some(id) = self.table.find(&run.key)
+            && self.run_goes_on(id, run)
+        {
+            return;
+        }
+        self.run_packet(run, &run.first);
+        if run.packets > 1 {
+            let mut rest = run.clone();
+            rest.take_first();
+            self.run(&rest);
+        }
+    }
+
+    /// The first packet of a run, on its own: it is not simply the next one of its stream.
+    fn run_packet(&mut self, run: &Run, facts: &PacketFacts) {
+        self.raised.clear();
+        self.count_carrier(run.v1, 1);
+        let id = self
+            .table
+            .find(&run.key)
+            .unwrap_or_else(|| self.create(run.key, facts));
+        self.table.touch(id);
+        if !self.holds(id, facts) {
+            self.accept_request(id, facts);
+        }
+        if !self.events.is_empty() {
+            self.detect(id);
+        }
+    }
+
+    /// The whole run goes on where its sender left off.
+    fn run_goes_on(&mut self, id: u32, run: &Run) -> bool {
+        self.table.touch(id);
+        let Some(stream) = self.table.get_mut(id) else {
+            return false;
+        };
+        let seamless = stream.recent.only_port(run.first.port)
+            && stream.held.is_empty()
+            && stream.requester.is_seamless(&run.first);
+        if !seamless {
+            return false;
+        }
+        stream
+            .opcodes
+            .add_many(run.first.opcode, u64::from(run.packets));
+        stream.wire_bytes += run.wire_bytes;
+        stream.payload_bytes += run.payload_bytes;
+        stream.last_at = stream.last_at.max(run.last.at);
+        stream.last_frame = run.last.frame;
+        stream.migreq += run.migreq;
+        for (own, more) in stream.ecn.iter_mut().zip(run.ecn) {
+            *own += more;
+        }
+        for (own, more) in stream.icrc.iter_mut().zip(run.icrc) {
+            *own += more;
+        }
+        stream.requester.on_run(
+            &run.first,
+            &run.last,
+            run.packets,
+            run.payload_bytes,
+            &mut self.events,
+        );
+        stream.requester.repairing.sent(run.last.at);
+        stream.recent.push(&run.last);
+        if run.first.payload_len > stream.requester.pmtu {
+            stream.requester.learn_pmtu(run.first.payload_len);
+        }
+        self.raised.clear();
+        self.count_carrier(run.v1, u64::from(run.packets));
+        if !self.events.is_empty() {
+            self.detect(id);
+        }
+        true
+    }
+}
+
+impl Run {
+    /// Takes the first packet out.
+    fn take_first(&mut self) {
+        let first = &mut self.first;
+        self.packets -= 1;
+        self.wire_bytes -= u64::from(first.wire_len);
+        self.payload_bytes -= u64::from(first.payload_len);
+        self.ecn[usize::from(first.ecn & 3)] -= 1;
+        self.icrc[first.icrc as usize] -= 1;
+        self.migreq -= u64::from(first.migreq);
+        first.psn = first.psn.next();
+        if self.packets == 1 {
+            self.first = self.last.clone();
+            return;
+        }
+        // What lies between first and last is known only in sum: the next packet is taken to be like the first.
+        first.ip_id = first.ip_id.map(|id| id.wrapping_add(1));
+    }
+}
