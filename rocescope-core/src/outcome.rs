@@ -1,5 +1,6 @@
 //! From the state of all parts to a report.
 
+use crate::finding::Strays;
 use crate::flow::requester::Requester;
 use crate::flow::stream::Stream;
 use crate::partition::{PacketTotals, Partition};
@@ -37,8 +38,10 @@ pub struct Outcome {
 pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
     let mut outcome = Outcome::default();
     let mut rows = Vec::new();
+    let mut strays = Strays::default();
     for (index, part) in parts.iter_mut().enumerate() {
         part.finish(now);
+        strays.merge(core::mem::take(&mut part.strays));
         add_packets(&mut outcome.totals, &part.totals);
         outcome.findings.append(&mut part.resolved);
         for id in part.ids() {
@@ -87,6 +90,7 @@ pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
             ));
         }
     }
+    outcome.findings.extend(strays.finding());
     number_findings(&mut outcome);
     outcome
 }
