@@ -1,7 +1,7 @@
 //! What the analysis of a stream notices: the edges that detectors listen to. A packet in order makes none.
 
 use crate::Time;
-use crate::report::{FrameRef, Recovery};
+use crate::report::{FrameRef, Recovery, Where};
 use rocescope_wire::{Fault, NakCode, Psn, RnrTimer, icrc::IcrcHint};
 
 /// Something that happened on a stream.
@@ -98,10 +98,21 @@ pub enum EventKind {
         /// Octets.
         dma_len: u32,
     },
-    /// The responder's credits are used up.
+    /// A NAK (PSN sequence error) after which nothing was sent again before the stream was over.
+    Unrepaired {
+        /// Its PSN.
+        psn: Psn,
+        /// Where the packet was lost.
+        place: Where,
+        /// How many were: exact before the tap, else at least one.
+        lost: u64,
+    },
+    /// The responder granted no credits for a while, or to the end.
     CreditStall {
-        /// Credits granted.
-        credits: u32,
+        /// From the answer without credits to the first one with some, ns.
+        ns: u64,
+        /// Credits that ended it; none where the stream is over.
+        credits: Option<u32>,
     },
     /// The stream is over: end of input, eviction, idleness, or its QPN is used anew. `at` is its last packet.
     Closed,
@@ -114,6 +125,12 @@ pub struct Repair {
     pub recovery: Recovery,
     /// SEND and WRITE packets of it that had arrived before.
     pub spurious: u64,
+    /// NAKs for packets that had passed here whole.
+    pub lost_after: u64,
+    /// NAKs for packets that had passed here with a bad ICRC.
+    pub damaged: u64,
+    /// Longest gap before a pass, ns.
+    pub longest_gap_ns: u64,
     /// Responses lost, before the tap and after it.
     pub responses_lost: (u64, u64),
     /// Passes by trigger.

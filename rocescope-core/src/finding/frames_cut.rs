@@ -1,7 +1,8 @@
 //! `frames-cut`: the capture holds only the beginning of its frames.
 
-use super::{Family, FindingDoc, Scope};
-use crate::report::Severity;
+use super::{Family, FindingDoc, Scope, vantage};
+use crate::figure::{count, counted};
+use crate::report::{Finding, Severity, Source};
 
 /// What `frames-cut` means.
 pub static DOC: FindingDoc = FindingDoc {
@@ -26,3 +27,23 @@ pub static DOC: FindingDoc = FindingDoc {
     when_wrong: "Some capture programs write the length after padding was removed: frames of 60 octets then look cut by a \
                  few octets while their ICRC is there.",
 };
+
+pub(super) fn of(source: &Source, index: u16) -> Option<Finding> {
+    if source.cut_frames == 0 {
+        return None;
+    }
+    let mut finding = vantage::source_finding(&DOC, source, index);
+    finding.count = source.cut_frames;
+    finding.evidence.number("cut_frames", source.cut_frames);
+    finding.evidence.number("frames", source.frames);
+    let to = source.vantage.cut_to.map_or_else(String::new, |octets| {
+        finding.evidence.number("cut_to_bytes", octets);
+        format!(" to {} octets", count(octets.into()))
+    });
+    finding.message = format!(
+        "{} of {} cut{to}: no ICRC can be checked there, so damage and loss look alike",
+        count(source.cut_frames),
+        counted(source.frames, "frame", "frames")
+    );
+    Some(finding)
+}

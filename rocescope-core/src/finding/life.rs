@@ -1,6 +1,6 @@
 //! The life of a finding: opened, updated, resolved. The report is the fold of these.
 
-use super::FindingDoc;
+use super::{FindingDoc, rnr_storm, uc_gap};
 use crate::Time;
 use crate::report::{Confidence, EndedBy, Evidence, Finding, FrameRef, Severity, State, Subject};
 
@@ -18,6 +18,13 @@ pub struct OpenFinding {
 /// Names a subject: itself, its name inside the run, and that of its hosts.
 pub(crate) type Naming<'a> = &'a dyn Fn() -> (Subject, String, String);
 
+/// What detectors keep of one stream between its events.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct States {
+    pub(super) rnr_storm: rnr_storm::State,
+    pub(super) uc_gap: uc_gap::State,
+}
+
 /// Findings of one subject that are under way, and those of all subjects that are over.
 #[expect(
     missing_debug_implementations,
@@ -30,6 +37,8 @@ pub struct Findings<'a> {
     pub(crate) resolved: &'a mut Vec<Finding>,
     /// Ids of what was raised.
     pub(crate) raised: &'a mut Vec<&'static str>,
+    /// What the detectors keep of this subject: made when first needed.
+    pub(crate) states: &'a mut Option<Box<States>>,
     /// Whom it is about.
     pub(crate) subject: Naming<'a>,
 }
@@ -69,31 +78,50 @@ impl Findings<'_> {
         update(&mut open.finding);
     }
 
+    /// Changes the finding of `doc` where it is open; it is no new evidence.
+    pub(super) fn revise(&mut self, doc: &'static FindingDoc, update: impl FnOnce(&mut Finding)) {
+        if let Some(open) = self.open.iter_mut().find(|open| open.finding.id == doc.id) {
+            update(&mut open.finding);
+        }
+    }
+
+    /// What the detectors keep of this subject.
+    pub(super) fn states(&mut self) -> &mut States {
+        self.states.get_or_insert_default()
+    }
+
     fn begin(&mut self, doc: &'static FindingDoc, at: Time) -> usize {
-        let (subject, name, hosts) = (self.subject)();
-        let finding = Finding {
-            id: doc.id,
-            severity: doc.severity,
-            confidence: Confidence::High,
-            subject,
-            key: format!("{} {name}", doc.id),
-            fingerprint: format!("{} {hosts}", doc.id),
-            state: State::Open,
-            ended_by: None,
-            count: 0,
-            first_ns: at.0,
-            last_ns: at.0,
-            frames: Vec::new(),
-            message: String::new(),
-            next_step: doc.what_to_do.first().copied().unwrap_or_default(),
-            evidence: Evidence::default(),
-        };
         self.open.push(OpenFinding {
-            finding,
+            finding: begun(doc, at, (self.subject)()),
             quiet_ns: doc.quiet_ns,
             last_frames: std::collections::VecDeque::new(),
         });
         self.open.len() - 1
+    }
+}
+
+/// A finding of which nothing is known yet but what it is and whom it is about.
+pub(super) fn begun(
+    doc: &'static FindingDoc,
+    at: Time,
+    (subject, name, hosts): (Subject, String, String),
+) -> Finding {
+    Finding {
+        id: doc.id,
+        severity: doc.severity,
+        confidence: Confidence::High,
+        subject,
+        key: format!("{} {name}", doc.id),
+        fingerprint: format!("{} {hosts}", doc.id),
+        state: State::Open,
+        ended_by: None,
+        count: 0,
+        first_ns: at.0,
+        last_ns: at.0,
+        frames: Vec::new(),
+        message: String::new(),
+        next_step: doc.what_to_do.first().copied().unwrap_or_default(),
+        evidence: Evidence::default(),
     }
 }
 

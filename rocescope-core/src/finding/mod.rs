@@ -1,20 +1,117 @@
 //! What can be found: one file a finding, each with its doc. `rocescope explain ID` prints these docs.
 
+pub mod bad_icrc;
+pub mod capture_gap;
+pub mod credit_stall;
+pub mod damaged_packet;
+pub mod duplicate_request;
 pub mod frames_cut;
+pub mod illegal_opcode_order;
+pub mod implied_nak;
+pub mod length_mismatch;
 pub mod life;
+pub mod mirror_duplicate;
+pub mod nak_invalid_request;
+pub mod nak_remote_access;
+pub mod nak_remote_operational;
+pub mod never_answered;
+pub mod no_roce_seen;
+pub mod one_direction_only;
+pub mod pmtu_exceeded;
 pub mod psn_gap;
+mod refusal;
+pub mod reordering;
+pub mod response_loss;
+pub mod retransmission;
+pub mod retry_exceeded;
+pub mod ring_loss;
+pub mod rnr_nak;
+pub mod rnr_retry_exceeded;
+pub mod rnr_storm;
+pub mod sampled;
+pub mod spurious_retransmission;
+pub mod timeout_retransmission;
+pub mod uc_gap;
+mod unanswered;
 pub mod vantage;
 mod view;
+mod wording;
 
 pub use life::{Findings, OpenFinding};
 pub use view::View;
+
+pub(crate) use bad_icrc::Strays;
+pub(crate) use life::States;
 
 use crate::event::Event;
 use crate::report::Severity;
 use serde::Serialize;
 
 /// The docs of all findings, ordered by family as design and reports list them.
-pub static REGISTRY: &[&FindingDoc] = &[&psn_gap::DOC, &frames_cut::DOC];
+pub static REGISTRY: &[&FindingDoc] = &[
+    &psn_gap::DOC,
+    &retransmission::DOC,
+    &spurious_retransmission::DOC,
+    &timeout_retransmission::DOC,
+    &implied_nak::DOC,
+    &retry_exceeded::DOC,
+    &never_answered::DOC,
+    &reordering::DOC,
+    &capture_gap::DOC,
+    &mirror_duplicate::DOC,
+    &duplicate_request::DOC,
+    &uc_gap::DOC,
+    &response_loss::DOC,
+    &damaged_packet::DOC,
+    &rnr_nak::DOC,
+    &rnr_storm::DOC,
+    &rnr_retry_exceeded::DOC,
+    &nak_invalid_request::DOC,
+    &nak_remote_access::DOC,
+    &nak_remote_operational::DOC,
+    &bad_icrc::DOC,
+    &illegal_opcode_order::DOC,
+    &length_mismatch::DOC,
+    &pmtu_exceeded::DOC,
+    &credit_stall::DOC,
+    &no_roce_seen::DOC,
+    &one_direction_only::DOC,
+    &frames_cut::DOC,
+    &sampled::DOC,
+    &ring_loss::DOC,
+];
+
+/// A detector: shown every event of a stream.
+type Detector = fn(&Event, &View<'_>, &mut Findings<'_>);
+
+/// Those that look at streams.
+static DETECTORS: &[Detector] = &[
+    psn_gap::on,
+    retransmission::on,
+    spurious_retransmission::on,
+    timeout_retransmission::on,
+    implied_nak::on,
+    retry_exceeded::on,
+    never_answered::on,
+    reordering::on,
+    capture_gap::on,
+    mirror_duplicate::on,
+    duplicate_request::on,
+    uc_gap::on,
+    response_loss::on,
+    damaged_packet::on,
+    rnr_nak::on,
+    rnr_storm::on,
+    rnr_retry_exceeded::on,
+    nak_invalid_request::on,
+    nak_remote_access::on,
+    nak_remote_operational::on,
+    bad_icrc::on,
+    illegal_opcode_order::on,
+    length_mismatch::on,
+    pmtu_exceeded::on,
+    credit_stall::on,
+];
 
 /// The doc of that finding.
 #[must_use]
@@ -24,7 +121,9 @@ pub fn doc(id: &str) -> Option<&'static FindingDoc> {
 
 /// Shows an event of a stream to every detector of that scope.
 pub fn on_event(event: &Event, view: &View<'_>, findings: &mut Findings<'_>) {
-    let _ = (event, view, findings);
+    for detector in DETECTORS {
+        detector(event, view, findings);
+    }
 }
 
 /// All there is to say about one finding.

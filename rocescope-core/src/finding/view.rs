@@ -1,34 +1,29 @@
 //! What a detector may look at.
 
 use super::FindingDoc;
-use crate::Time;
+use crate::flow::cm::CmBook;
 use crate::flow::stream::Stream;
+use crate::flow::table::Table;
 use crate::partition::subject_of;
-use crate::report::{PairedBy, Subject};
+use crate::report::{CmFacts, FrameRef, PairedBy, Subject};
 use crate::settings::Settings;
+use crate::{Address, Time};
 use rocescope_wire::{NakCode, Psn, RnrTimer};
 
 /// The stream an event belongs to, its other direction where known, and the thresholds in force.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    stream: &'a Stream,
-    peer: Option<&'a Stream>,
-    settings: &'a Settings,
+    pub(crate) stream: &'a Stream,
+    pub(crate) peer: Option<&'a Stream>,
+    /// All streams of this part, for what the hosts sent each other besides.
+    pub(crate) table: &'a Table,
+    pub(crate) cm: &'a CmBook,
+    pub(crate) settings: &'a Settings,
+    /// Time of the input.
+    pub(crate) now: Time,
 }
 
-impl<'a> View<'a> {
-    pub(crate) fn new(
-        stream: &'a Stream,
-        peer: Option<&'a Stream>,
-        settings: &'a Settings,
-    ) -> Self {
-        Self {
-            stream,
-            peer,
-            settings,
-        }
-    }
-
+impl View<'_> {
     /// The value in force of a threshold of `doc`.
     #[must_use]
     pub fn threshold(&self, doc: &'static FindingDoc, key: &'static str) -> u64 {
@@ -40,25 +35,54 @@ impl<'a> View<'a> {
         subject_of(self.stream, self.peer)
     }
 
-    /// `192.0.2.1 -> 192.0.2.2 QP 0x37` with the sender's QP where it is known.
+    /// Time of the input: of its end where the stream is over.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Sender, receiver, and the receiver's QPN.
+    #[must_use]
+    pub fn ends(&self) -> (Address, Address, u32) {
         let key = &self.stream.key;
-        match self.src_qpn() {
-            Some(src_qpn) => format!(
-                "QP {:#x} -> {:#x} ({} -> {})",
-                src_qpn,
-                key.dest_qpn.get(),
-                key.src,
-                key.dst
-            ),
-            None => format!(
-                "QP ? -> {:#x} ({} -> {})",
-                key.dest_qpn.get(),
-                key.src,
-                key.dst
-            ),
-        }
+        (key.src, key.dst, key.dest_qpn.get())
+    }
+
+    /// Whether any packet from the receiver's host to the sender's is in the capture.
+    #[must_use]
+    pub fn reverse_visible(&self) -> bool {
+        let key = &self.stream.key;
+        self.peer.is_some() || self.table.any_between(key.dst, key.src)
+    }
+
+    /// What CM agreed on for this queue pair.
+    #[must_use]
+    pub fn cm(&self) -> Option<CmFacts> {
+        let key = &self.stream.key;
+        let conversation = self.cm.of(key.dst, key.dest_qpn);
+        conversation.map(|conversation| conversation.facts)
+    }
+
+    /// Nothing is acknowledged or repaired: UC.
+    #[must_use]
+    pub fn is_unreliable(&self) -> bool {
+        self.stream.requester.unreliable
+    }
+
+    /// Whole messages.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.stream.requester.messages.count
+    }
+
+    /// An RNR NAK after which nothing was sent again, nor acknowledged: PSN, timer, time, frame.
+    #[must_use]
+    pub fn pending_rnr(&self) -> Option<(Psn, RnrTimer, Time, FrameRef)> {
+        let requester = &self.stream.requester;
+        let rnr = requester.rnr.as_ref()?;
+        let (psn, timer, at, frame) = requester.answers.last_rnr?;
+        let acknowledged = requester.acked.is_some_and(|acked| acked.since(psn) >= 0);
+        (rnr.psn == psn && !acknowledged).then_some((psn, timer, at, frame))
     }
 
     /// QPN of the sender.
@@ -132,7 +156,7 @@ impl<'a> View<'a> {
 
     /// First and last copy of a packet on this stream: time and frame.
     #[must_use]
-    pub fn copy_frames(&self) -> Option<[(Time, crate::report::FrameRef); 2]> {
+    pub fn copy_frames(&self) -> Option<[(Time, FrameRef); 2]> {
         self.stream.copy_frames
     }
 
@@ -150,16 +174,6 @@ impl<'a> View<'a> {
             .answers
             .fatal
             .map(|(code, psn, _, _)| (code, psn))
-    }
-
-    /// The latest RNR NAK: PSN, timer, time.
-    #[must_use]
-    pub fn last_rnr(&self) -> Option<(Psn, RnrTimer, Time)> {
-        self.stream
-            .requester
-            .answers
-            .last_rnr
-            .map(|(psn, timer, at, _)| (psn, timer, at))
     }
 
     /// RNR NAKs in all.
@@ -227,11 +241,5 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn icrc_unverifiable(&self) -> u64 {
         self.stream.icrc[2]
-    }
-
-    /// Time of the capture's end is the input's: whether the input went on for `ns` after the stream's last packet.
-    #[must_use]
-    pub fn silence_until(&self, now: Time) -> u64 {
-        now.since(self.last_seen())
     }
 }

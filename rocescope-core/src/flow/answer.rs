@@ -99,6 +99,8 @@ pub(crate) struct Answers {
     pub(crate) last_rnr: Option<(Psn, RnrTimer, Time, FrameRef)>,
     pub(crate) rnr_naks: u64,
     pub(crate) last_at: Option<Time>,
+    /// The first of the latest answers that grant no credits.
+    pub(crate) no_credits_since: Option<Time>,
     pub(crate) last_nak: Option<(Psn, Time)>,
     covered: [Option<Psn>; COVERED],
     covered_next: usize,
@@ -186,7 +188,10 @@ impl Requester {
         let advancing = covered.since(self.acked_or_start()) > 0;
         let exact = self.acknowledge(covered, answer, out);
         match answer.kind {
-            AnswerKind::Ack { .. } => self.on_ack(answer, advancing, exact),
+            AnswerKind::Ack { credits } => {
+                self.on_credits(credits, answer, out);
+                self.on_ack(answer, advancing, exact);
+            }
             AnswerKind::Response { .. } => {}
             AnswerKind::Rnr(timer) => self.on_rnr(answer, timer, out),
             AnswerKind::Nak(NakCode::PsnSequenceError) => {
@@ -293,6 +298,21 @@ impl Requester {
         }
         while self.stepped.take_through(through).is_some() {}
         exact
+    }
+
+    fn on_credits(&mut self, credits: Option<u32>, answer: &Answer, out: &mut Vec<Event>) {
+        if credits == Some(0) {
+            self.answers.no_credits_since.get_or_insert(answer.at);
+        } else if let Some(since) = self.answers.no_credits_since.take() {
+            out.push(Event {
+                at: answer.at,
+                frame: answer.frame,
+                kind: EventKind::CreditStall {
+                    ns: answer.at.since(since),
+                    credits,
+                },
+            });
+        }
     }
 
     fn on_ack(&mut self, answer: &Answer, advancing: bool, exact: bool) {

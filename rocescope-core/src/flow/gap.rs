@@ -122,6 +122,16 @@ impl Requester {
                 },
             });
         }
+        if let Some(since) = self.answers.no_credits_since.take() {
+            out.push(Event {
+                at,
+                frame,
+                kind: EventKind::CreditStall {
+                    ns: at.since(since),
+                    credits: None,
+                },
+            });
+        }
         let unanswered = self.holes.count();
         if self.answers.count == 0
             && !self.unreliable

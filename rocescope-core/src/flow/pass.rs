@@ -159,6 +159,7 @@ impl Requester {
             Where::Damaged => open.damaged += 1,
             _ => {}
         }
+        open.longest_gap_ns = open.longest_gap_ns.max(gap);
         if open.recovery.gaps_ns.len() < KEPT_DETAILS {
             open.recovery.gaps_ns.push(gap);
         }
@@ -208,6 +209,7 @@ impl Requester {
             lost_again: 0,
             lost_after: 0,
             damaged: 0,
+            longest_gap_ns: 0,
             responses_lost: (0, 0),
             spurious: 0,
             unjudged: 0,

@@ -32,6 +32,7 @@ pub(crate) struct Open {
     /// NAKs for packets that were seen here.
     pub(super) lost_after: u64,
     pub(super) damaged: u64,
+    pub(super) longest_gap_ns: u64,
     pub(super) responses_lost: (u64, u64),
     pub(crate) spurious: u64,
     /// SEND and WRITE packets sent again of which no extra answer was seen.
@@ -179,24 +180,36 @@ impl Requester {
             self.finish(*open, out);
         }
         if let Some(nak) = self.nak.take() {
-            // Nothing was sent again before the end, but the NAK is proof of a loss.
-            match nak.place {
-                Where::After => {
-                    self.counts.lost_after += 1;
-                    self.count_losses(nak.at, 1);
-                }
-                Where::Before => {
-                    let lost = self
-                        .skipped
-                        .iter()
-                        .find(|range| range.contains(nak.psn))
-                        .map_or(1, |range| Range::new(nak.psn, range.last).count());
-                    self.counts.lost_before += lost;
-                    self.count_losses(nak.at, lost);
-                }
-                _ => {}
-            }
+            self.leave_unrepaired(&nak, out);
         }
+    }
+
+    /// Nothing was sent again before the end, but the NAK is proof of a loss.
+    fn leave_unrepaired(&mut self, nak: &PendingNak, out: &mut Vec<Event>) {
+        let lost = match nak.place {
+            Where::Before => self
+                .skipped
+                .iter()
+                .find(|range| range.contains(nak.psn))
+                .map_or(1, |range| Range::new(nak.psn, range.last).count()),
+            Where::After | Where::Damaged => 1,
+            _ => return,
+        };
+        match nak.place {
+            Where::Before => self.counts.lost_before += lost,
+            Where::After => self.counts.lost_after += lost,
+            _ => self.counts.damaged += lost,
+        }
+        self.count_losses(nak.at, lost);
+        out.push(Event {
+            at: nak.at,
+            frame: nak.frame,
+            kind: EventKind::Unrepaired {
+                psn: nak.psn,
+                place: nak.place,
+                lost,
+            },
+        });
     }
 
     pub(super) fn finish(&mut self, open: Open, out: &mut Vec<Event>) {
@@ -208,6 +221,7 @@ impl Requester {
             lost_again,
             mut lost_after,
             damaged,
+            longest_gap_ns,
             responses_lost,
             spurious,
             late,
@@ -257,6 +271,9 @@ impl Requester {
         });
         let repair = Repair {
             spurious,
+            lost_after,
+            damaged,
+            longest_gap_ns,
             responses_lost,
             tries,
             open: closed.is_none(),

@@ -168,6 +168,8 @@ pub(crate) struct Stream {
     /// First and latest copy.
     pub(crate) copy_frames: Option<[(Time, FrameRef); 2]>,
     pub(crate) open_findings: Vec<crate::finding::OpenFinding>,
+    /// What detectors keep of it.
+    pub(crate) detectors: Option<Box<crate::finding::States>>,
     /// When it was last moved to the front of the table.
     pub(crate) epoch: u32,
     pub(crate) previous: u32,
@@ -205,6 +207,7 @@ impl Stream {
             source_qpns: BTreeMap::new(),
             copy_frames: None,
             open_findings: Vec::new(),
+            detectors: None,
             epoch: u32::MAX,
             previous: u32::MAX,
             next: u32::MAX,

@@ -3,6 +3,7 @@
 use super::stream::{Stream, StreamKey};
 use crate::Address;
 use hashbrown::HashTable;
+use std::collections::HashMap;
 
 /// Packets within which the order of streams by their latest packet is not kept: moving a stream costs more than counting it.
 const TOUCHES_AN_EPOCH: u32 = 1_024;
@@ -16,6 +17,8 @@ pub(crate) struct Table {
     pub(crate) streams: Vec<Option<Box<Stream>>>,
     free: Vec<u32>,
     index: HashTable<u32>,
+    /// Streams from one host to another.
+    between: HashMap<(Address, Address), u32, foldhash::fast::FixedState>,
     newest: u32,
     oldest: u32,
     count: usize,
@@ -28,6 +31,7 @@ impl Default for Table {
             streams: Vec::new(),
             free: Vec::new(),
             index: HashTable::new(),
+            between: HashMap::default(),
             newest: NONE,
             oldest: NONE,
             count: 0,
@@ -60,6 +64,11 @@ impl Table {
         Some((a.as_deref_mut()?, b.as_deref_mut()?))
     }
 
+    /// Whether any stream leads from `src` to `dst`.
+    pub(crate) fn any_between(&self, src: Address, dst: Address) -> bool {
+        self.between.contains_key(&(src, dst))
+    }
+
     #[inline(always)]
     pub(crate) fn find(&self, key: &StreamKey) -> Option<u32> {
         let hash = hash_of(key);
@@ -89,6 +98,7 @@ impl Table {
         };
         self.index.insert_unique(hash_of(&key), id, rehash);
         self.count += 1;
+        *self.between.entry((key.src, key.dst)).or_default() += 1;
         self.link_newest(id);
         id
     }
@@ -113,6 +123,13 @@ impl Table {
         let stream = self.streams.get_mut(id as usize)?.take()?;
         self.free.push(id);
         self.count -= 1;
+        let hosts = (stream.key.src, stream.key.dst);
+        if let Some(streams) = self.between.get_mut(&hosts) {
+            *streams -= 1;
+            if *streams == 0 {
+                self.between.remove(&hosts);
+            }
+        }
         Some(stream)
     }
 

@@ -2,6 +2,7 @@
 
 mod rows;
 
+use crate::finding::Strays;
 use crate::flow::stream::Stream;
 use crate::partition::{PacketTotals, Partition};
 use crate::report::{
@@ -34,8 +35,10 @@ pub struct Outcome {
 pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
     let mut outcome = Outcome::default();
     let mut rows = Vec::new();
+    let mut strays = Strays::default();
     for (index, part) in parts.iter_mut().enumerate() {
         part.finish(now);
+        strays.merge(core::mem::take(&mut part.strays));
         add_packets(&mut outcome.totals, &part.totals);
         outcome.findings.append(&mut part.resolved);
         for id in part.ids() {
@@ -84,6 +87,7 @@ pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
             ));
         }
     }
+    outcome.findings.extend(strays.finding());
     number_findings(&mut outcome);
     outcome
 }

@@ -8,6 +8,7 @@ use crate::report::EndedBy;
 impl Partition {
     /// Settles everything open on a stream as it stands.
     pub(crate) fn settle_stream(&mut self, id: u32, now: Time) {
+        self.now = now;
         self.release(id);
         let Some(stream) = self.table.get_mut(id) else {
             return;
@@ -24,6 +25,7 @@ impl Partition {
 
     /// Tells the detectors that a stream is over, and ends its findings.
     pub(crate) fn close_stream(&mut self, id: u32, now: Time, by: EndedBy) {
+        self.now = now;
         let Some(stream) = self.table.get(id) else {
             return;
         };

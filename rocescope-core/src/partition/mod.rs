@@ -12,7 +12,7 @@ mod run;
 use crate::Time;
 use crate::encap::{Carrier, Located};
 use crate::event::{Event, EventKind};
-use crate::finding::{self, Findings, View};
+use crate::finding::{self, Findings, Strays, View};
 use crate::flow::cm::CmBook;
 use crate::flow::pairing::Unpaired;
 use crate::flow::stream::{PacketFacts, Stream, StreamKey};
@@ -96,6 +96,10 @@ pub struct Partition {
     pub(crate) cm: CmBook,
     pub(crate) totals: PacketTotals,
     pub(crate) resolved: Vec<Finding>,
+    /// Bad ICRCs of streams that are not known.
+    pub(crate) strays: Strays,
+    /// Time of the input.
+    pub(crate) now: Time,
     /// Times in which the capture lost frames.
     lost: Vec<(Time, Time)>,
     events: Vec<Event>,
@@ -116,6 +120,8 @@ impl Partition {
             cm: CmBook::default(),
             totals: PacketTotals::default(),
             resolved: Vec::new(),
+            strays: Strays::default(),
+            now: Time::default(),
             lost: Vec::new(),
             events: Vec::new(),
             raised: Vec::new(),
@@ -151,6 +157,7 @@ impl Partition {
     /// One packet, in the order of the input.
     pub fn packet(&mut self, input: &PacketInput<'_>) -> Verdict {
         self.raised.clear();
+        self.now = input.at;
         let located = input.located;
         let reading = self.settings.read_0x40_as;
         let Some(packet) =
@@ -314,26 +321,25 @@ impl Partition {
         packet: &TransportPacket<'_>,
         located: &Located<'_>,
     ) {
-        let Some(stream) = known.and_then(|id| self.table.get_mut(id)) else {
-            self.totals.icrc.bad += 1;
-            self.totals.ecn.add(facts.ecn);
-            return;
-        };
-        stream.count(facts);
         let request = facts.info.role == Role::Request;
-        if request && matches!(facts.info.transport, Transport::Rc | Transport::Xrc) {
-            stream.requester.on_damaged(facts.psn);
-        }
         let hint = icrc::hint(
             icrc_carrier(located.carrier),
             located.network,
             packet.octets(),
         );
-        self.events
-            .push(facts.event(EventKind::BadIcrc { hint, request }));
-        if let Some(id) = known {
-            self.detect(id);
+        let event = facts.event(EventKind::BadIcrc { hint, request });
+        let Some((id, stream)) = known.and_then(|id| Some((id, self.table.get_mut(id)?))) else {
+            self.totals.icrc.bad += 1;
+            self.totals.ecn.add(facts.ecn);
+            self.strays.add(&event);
+            return;
+        };
+        stream.count(facts);
+        if request && matches!(facts.info.transport, Transport::Rc | Transport::Xrc) {
+            stream.requester.on_damaged(facts.psn);
         }
+        self.events.push(event);
+        self.detect(id);
     }
 
     fn dispatch(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) -> Verdict {
@@ -365,14 +371,23 @@ impl Partition {
             return;
         };
         let mut open = core::mem::take(&mut stream.open_findings);
+        let mut states = stream.detectors.take();
         if let Some(stream) = self.table.get(id) {
             let peer = stream.peer.and_then(|peer| self.table.get(peer));
-            let view = View::new(stream, peer, &self.settings);
+            let view = View {
+                stream,
+                peer,
+                table: &self.table,
+                cm: &self.cm,
+                settings: &self.settings,
+                now: self.now,
+            };
             let subject = || view.subject();
             let mut findings = Findings {
                 open: &mut open,
                 resolved: &mut self.resolved,
                 raised: &mut self.raised,
+                states: &mut states,
                 subject: &subject,
             };
             for event in &events {
@@ -384,6 +399,7 @@ impl Partition {
         }
         if let Some(stream) = self.table.get_mut(id) {
             stream.open_findings = open;
+            stream.detectors = states;
         }
         self.events = events;
         self.events.clear();

@@ -57,6 +57,18 @@ pub(super) fn check(
     packet: &TransportPacket<'_>,
     events: &mut Vec<Event>,
 ) {
+    check_length(stream, facts, events);
+    if let Some(reth) = packet.reth() {
+        let (va, dma_len) = (reth.va(), reth.dma_len());
+        if dma_len > 1 << 31 || (dma_len > 0 && va.checked_add(u64::from(dma_len)).is_none()) {
+            events.push(facts.event(EventKind::AddressRange { va, dma_len }));
+        }
+    }
+}
+
+/// A payload that does not fit opcode and path MTU.
+#[inline(always)]
+pub(super) fn check_length(stream: &mut Stream, facts: &PacketFacts, events: &mut Vec<Event>) {
     let (info, payload) = (facts.info, facts.payload_len);
     let inner = matches!(info.part, Part::First | Part::Middle);
     if inner && payload > stream.requester.pmtu {
@@ -71,11 +83,5 @@ pub(super) fn check(
             pmtu,
             exceeds: exceeds && pmtu > 0,
         }));
-    }
-    if let Some(reth) = packet.reth() {
-        let (va, dma_len) = (reth.va(), reth.dma_len());
-        if dma_len > 1 << 31 || (dma_len > 0 && va.checked_add(u64::from(dma_len)).is_none()) {
-            events.push(facts.event(EventKind::AddressRange { va, dma_len }));
-        }
     }
 }

@@ -4,7 +4,8 @@
 //! comes of them equals what comes of the packets.
 
 use super::facts::facts_of;
-use super::{Icrc, PacketInput, Partition, check_icrc};
+use super::request::check_length;
+use super::{Class, Icrc, PacketInput, Partition, check_icrc};
 use crate::flow::ip_id::goes_on;
 use crate::flow::stream::{PacketFacts, StreamKey};
 use crate::settings::Settings;
@@ -76,6 +77,7 @@ impl Run {
             && next.first.psn.since(self.last.psn) == 1
             && next.first.opcode == self.last.opcode
             && next.first.port == self.last.port
+            && next.first.payload_len == self.last.payload_len
             && goes_on(self.last.ip_id, next.first.ip_id)
             && next.packets == 1;
         if next_one {
@@ -133,14 +135,18 @@ impl Partition {
     /// The first packet of a run, on its own: it is not simply the next one of its stream.
     fn run_packet(&mut self, run: &Run, facts: &PacketFacts) {
         self.raised.clear();
+        self.now = facts.at;
         self.count_carrier(run.v1, 1);
         let id = self
             .table
             .find(&run.key)
             .unwrap_or_else(|| self.create(run.key, facts));
         self.table.touch(id);
-        if !self.holds(id, facts) {
-            self.accept_request(id, facts);
+        if !self.holds(id, facts)
+            && self.accept_request(id, facts) == Class::New
+            && let Some(stream) = self.table.get_mut(id)
+        {
+            check_length(stream, facts, &mut self.events);
         }
         if !self.events.is_empty() {
             self.detect(id);
@@ -156,7 +162,11 @@ impl Partition {
         let seamless = stream.recent.only_port(run.first.port)
             && stream.held.is_empty()
             && stream.requester.is_seamless(&run.first);
-        if !seamless {
+        let payload = run.first.payload_len;
+        if payload > stream.requester.pmtu {
+            stream.requester.learn_pmtu(payload);
+        }
+        if !seamless || ![0, payload].contains(&stream.requester.pmtu) {
             return false;
         }
         stream
@@ -182,10 +192,8 @@ impl Partition {
         );
         stream.requester.repairing.sent(run.last.at);
         stream.recent.push(&run.last);
-        if run.first.payload_len > stream.requester.pmtu {
-            stream.requester.learn_pmtu(run.first.payload_len);
-        }
         self.raised.clear();
+        self.now = run.last.at;
         self.count_carrier(run.v1, u64::from(run.packets));
         if !self.events.is_empty() {
             self.detect(id);

@@ -140,6 +140,35 @@ impl Evidence {
         self.set(name, EvidenceValue::Numbers(values))
     }
 
+    /// Adds `more` to a number that starts at 0; a number of nothing is not listed.
+    pub fn add(&mut self, name: &'static str, more: u64) -> &mut Self {
+        if more > 0 {
+            self.number(name, self.count(name).saturating_add(more));
+        }
+        self
+    }
+
+    /// A number that counts something; 0 where there is none.
+    #[must_use]
+    pub fn count(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Some(EvidenceValue::Number(number)) => u64::try_from(*number).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// The smaller of `value` and what stands there.
+    pub fn least(&mut self, name: &'static str, value: u64) -> &mut Self {
+        let known = self.get(name).is_some().then(|| self.count(name));
+        self.number(name, known.map_or(value, |known| known.min(value)))
+    }
+
+    /// The larger of `value` and what stands there.
+    pub fn most(&mut self, name: &'static str, value: u64) -> &mut Self {
+        let known = self.count(name);
+        self.number(name, known.max(value))
+    }
+
     /// The value of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&EvidenceValue> {

@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use crate::figure::{count, counted};
+use crate::report::Totals;
 
 /// One thing that could not be seen.
 pub(super) struct Blind {
@@ -194,8 +195,7 @@ fn unread(case: &Case<'_>, blind: &mut Vec<Blind>) {
 }
 
 /// What stood in the capture instead of RoCE: `1,200 TCP segments, 30 UDP datagrams (port 53: 20)`.
-pub(super) fn instead_of_roce(case: &Case<'_>) -> String {
-    let totals = &case.report.totals;
+pub(crate) fn instead_of_roce(totals: &Totals) -> String {
     let mut parts = Vec::new();
     let mut part = |number: u64, singular: &str, plural: &str| {
         if number > 0 {
@@ -219,7 +219,7 @@ pub(super) fn instead_of_roce(case: &Case<'_>) -> String {
         "frame of an unknown link type",
         "frames of an unknown link type",
     );
-    if let Some(udp) = udp(case) {
+    if let Some(udp) = udp(totals) {
         parts.push(udp);
     }
     if parts.is_empty() && totals.other > 0 {
@@ -228,14 +228,9 @@ pub(super) fn instead_of_roce(case: &Case<'_>) -> String {
     parts.join(", ")
 }
 
-fn udp(case: &Case<'_>) -> Option<String> {
-    let mut ports: Vec<_> = case
-        .report
-        .totals
-        .udp_ports
-        .iter()
-        .map(|(port, number)| (*number, *port))
-        .collect();
+fn udp(totals: &Totals) -> Option<String> {
+    let ports = totals.udp_ports.iter();
+    let mut ports: Vec<_> = ports.map(|(port, number)| (*number, *port)).collect();
     ports.sort_by_key(|(number, port)| (std::cmp::Reverse(*number), *port));
     let sum = ports.iter().map(|(number, _)| number).sum();
     let busiest: Vec<_> = ports

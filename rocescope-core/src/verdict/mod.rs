@@ -15,6 +15,7 @@ use case::Case;
 use std::cmp::Reverse;
 
 pub use case::{DEADLY, Loss, is_deadly, one_direction};
+pub(crate) use coverage::instead_of_roce;
 
 /// How many streams the verdict names as worst.
 const WORST: usize = 3;

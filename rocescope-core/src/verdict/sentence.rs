@@ -25,7 +25,7 @@ fn no_roce(case: &Case<'_>) -> String {
     if frames == 0 {
         return "Nothing to judge: there is no frame in the input.".to_owned();
     }
-    let instead = coverage::instead_of_roce(case);
+    let instead = coverage::instead_of_roce(&case.report.totals);
     let instead = if instead.is_empty() {
         "nothing known here".to_owned()
     } else {
