@@ -4,7 +4,7 @@ use rocescope::source::{Batch, Entry, open};
 use rocescope_core::Time;
 use rocescope_core::encap::{Decoded, Located, Ports, locate};
 use rocescope_core::outcome;
-use rocescope_core::partition::{PacketInput, Partition, Run};
+use rocescope_core::partition::{Fold, PacketInput, Partition};
 use rocescope_core::report::FrameRef;
 use rocescope_core::settings::Settings;
 use std::path::{Path, PathBuf};
@@ -55,38 +55,12 @@ fn report(part: Partition, last: Time) -> String {
     serde_json::to_string_pretty(&all).expect("plain data")
 }
 
-/// The report with runs, and the packets that were in runs of more than one.
+/// The report with runs, and the packets that were folded.
 fn folded(path: &Path, settings: &Arc<Settings>) -> (String, u64) {
-    let mut part = Partition::new(settings.clone());
-    let (mut pending, mut folded): (Vec<Run>, u64) = (Vec::new(), 0);
-    let last = each_packet(path, |input| {
-        let run = Run::of(input, settings);
-        if let Some(run) = &run
-            && let Some(own) = pending.iter_mut().find(|own| own.shares_stream(run))
-            && own.join(run)
-        {
-            return;
-        }
-        // Whatever is not simply the next packet must find all that was before it.
-        pending.retain(|own| {
-            let due = own.shares_hosts(input);
-            if due {
-                folded += u64::from(own.packets() - 1);
-                part.run(own);
-            }
-            !due
-        });
-        match run {
-            Some(run) => pending.push(run),
-            None => {
-                part.packet(input);
-            }
-        }
-    });
-    for own in &pending {
-        part.run(own);
-    }
-    (report(part, last), folded)
+    let (mut part, mut fold) = (Partition::new(settings.clone()), Fold::default());
+    let last = each_packet(path, |input| fold.packet(input, &mut part, settings));
+    let packets = fold.finish(&mut part);
+    (report(part, last), packets)
 }
 
 fn captures() -> Vec<PathBuf> {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use crate::flow::requester::Class;
 pub use crate::flow::stream::Icrc;
-pub use run::Run;
+pub use run::{Fold, Run};
 
 /// Times in which a capture lost frames, remembered.
 const MOST_LOST: usize = 64;

@@ -9,7 +9,8 @@ use super::{Class, Icrc, PacketInput, Partition, check_icrc};
 use crate::flow::ip_id::goes_on;
 use crate::flow::stream::{PacketFacts, StreamKey};
 use crate::settings::Settings;
-use rocescope_wire::{Part, Role, Transport, TransportPacket};
+use rocescope_wire::{Part, Psn, Role, Transport, TransportPacket};
+use std::collections::HashMap;
 
 /// Middle packets of one stream, in order and without a gap.
 #[derive(Clone, Debug)]
@@ -95,24 +96,82 @@ impl Run {
         self.migreq += u64::from(packet.migreq);
         self.last = packet;
     }
+}
 
-    /// Packets in it.
-    #[must_use]
-    pub fn packets(&self) -> u32 {
+/// Folds packets into runs as a source at line rate does: Middles that go on beyond the highest PSN of their stream are
+/// counted, everything else is handed out, after the runs that were before it between the same hosts.
+#[derive(Debug, Default)]
+pub struct Fold {
+    pending: Vec<Run>,
+    /// Latest and highest PSN requested, by stream.
+    streams: HashMap<StreamKey, (Psn, Psn)>,
+    packets: u64,
+}
+
+impl Fold {
+    /// The next packet: what it is to `part` now.
+    pub fn packet(&mut self, input: &PacketInput<'_>, part: &mut Partition, settings: &Settings) {
+        let run = Run::of(input, settings).filter(|run| self.goes_on(run));
+        self.note(input);
+        if let Some(run) = &run
+            && self.pending.iter_mut().any(|own| own.join(run))
+        {
+            self.packets += 1;
+            return;
+        }
+        let (src, dst) = (input.located.src, input.located.dst);
+        self.pending.retain(|own| {
+            let due = (own.key.src, own.key.dst) == (src, dst)
+                || (own.key.dst, own.key.src) == (src, dst);
+            if due {
+                part.run(own);
+            }
+            !due
+        });
+        match run {
+            Some(run) => self.pending.push(run),
+            None => {
+                part.packet(input);
+            }
+        }
+    }
+
+    /// The end: what is pending is handed out. Returns how many packets were folded into the run of one before them.
+    pub fn finish(self, part: &mut Partition) -> u64 {
+        for own in &self.pending {
+            part.run(own);
+        }
         self.packets
     }
 
-    /// Whether `other` is of the same stream.
-    #[must_use]
-    pub fn shares_stream(&self, other: &Self) -> bool {
-        self.key == other.key
+    fn goes_on(&self, run: &Run) -> bool {
+        let known = self.streams.get(&run.key);
+        known
+            .is_some_and(|(latest, highest)| run.first.psn.since(*latest) == 1 && latest == highest)
     }
 
-    /// Whether `input` is of the same two hosts.
-    #[must_use]
-    pub fn shares_hosts(&self, input: &PacketInput<'_>) -> bool {
-        let (src, dst) = (input.located.src, input.located.dst);
-        (self.key.src, self.key.dst) == (src, dst) || (self.key.dst, self.key.src) == (src, dst)
+    fn note(&mut self, input: &PacketInput<'_>) {
+        let located = input.located;
+        let Some(packet) = TransportPacket::decode(located.transport, located.wire_len as usize)
+        else {
+            return;
+        };
+        if packet.info.is_none_or(|info| info.role != Role::Request) {
+            return;
+        }
+        let key = StreamKey {
+            src: located.src,
+            dst: located.dst,
+            dest_qpn: packet.dest_qpn(),
+        };
+        let (latest, highest) = self
+            .streams
+            .entry(key)
+            .or_insert((packet.psn(), packet.psn()));
+        *latest = packet.psn();
+        if latest.since(*highest) > 0 {
+            *highest = *latest;
+        }
     }
 }
 
