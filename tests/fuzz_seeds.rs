@@ -35,3 +35,13 @@ fn file_readers() {
 fn frame_decode() {
     replay("frame_decode", targets::frame_decode);
 }
+
+#[test]
+fn engine() {
+    replay("engine", targets::engine);
+}
+
+#[test]
+fn differential() {
+    replay("differential", targets::differential);
+}

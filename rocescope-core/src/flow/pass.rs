@@ -195,7 +195,7 @@ impl Requester {
                 start_ns: packet.at.0,
                 end_ns: None,
                 // Becomes a duration when it closes.
-                stalled_ns: stalled_from.0.min(packet.at.0),
+                stalled_ns: stalled_from.max(self.repairing.last_end).0.min(packet.at.0),
                 style: Style::GoBackN,
                 place: cause.place,
                 lost_before: 0,

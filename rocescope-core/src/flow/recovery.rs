@@ -53,6 +53,8 @@ pub(crate) struct Repairing {
     pub(crate) first: Vec<Recovery>,
     pub(crate) last: VecDeque<Recovery>,
     pub(super) last_sent: Time,
+    /// When the latest recovery ended: one stands still only once.
+    pub(super) last_end: Time,
 }
 
 impl Repairing {
@@ -121,6 +123,7 @@ impl Requester {
             return;
         }
         open.closed = Some(at);
+        self.repairing.last_end = at;
         open.recovery.end_ns = Some(at.0);
         open.recovery.stalled_ns = at.0.saturating_sub(open.recovery.stalled_ns);
         self.repairing.settling = self.repairing.open.take();

@@ -69,6 +69,22 @@ pub fn run(options: &Analyze, bar: &ProgressBar) -> Result<(Report, Vec<String>)
     ))
 }
 
+/// Analyses everything `merge` gives, on so many threads, with no side effects: for tests and fuzzing.
+#[must_use]
+pub fn of(merge: &mut Merge, settings: Settings, threads: u16) -> Report {
+    let settings = Arc::new(settings);
+    let mut intake = Intake::new(Ports::default());
+    let mut shards = Shards::new(&settings, Threads::of(Some(threads)), false);
+    let mut batch = Batch::default();
+    while merge.read_batch(&mut batch) {
+        intake.batch(batch, &mut shards);
+        batch = shards.spare_batch();
+    }
+    let outcome = outcome::finish(shards.finish(), intake.last_at());
+    let mut sources: Vec<Source> = merge.facts().map(Source::from).collect();
+    report(outcome, &intake, &mut sources, &settings)
+}
+
 fn settings(options: &Analyze) -> Settings {
     let mut settings = Settings {
         check_icrc: options.icrc == Switch::On,
