@@ -122,4 +122,11 @@ impl<'a> TransportPacket<'a> {
             .is_some_and(|info| info.transport == Transport::Ud);
         (is_datagram && self.dest_qpn() <= Qpn::GSI).then(|| self.payload())
     }
+
+    /// The header of that management datagram, if it was captured whole.
+    #[must_use]
+    pub fn mad_header(&self) -> Option<&'a MadHeader> {
+        let (header, _) = MadHeader::ref_from_prefix(self.mad()?).ok()?;
+        Some(header)
+    }
 }

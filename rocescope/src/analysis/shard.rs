@@ -204,8 +204,9 @@ impl Shards {
             let own = &mut self.local[part];
             let verdict = own.packet(&input);
             if self.classify {
-                self.classified
-                    .push(Classified::new(&input, verdict, own.raised()));
+                let reading = self.settings.read_0x40_as;
+                let packet = Classified::new(&input, verdict, own.raised(), reading);
+                self.classified.push(packet);
                 self.decided.append(&mut own.take_decided());
             }
         } else {
