@@ -3,6 +3,8 @@
 //!
 //! `ROCESCOPE_CAPTURES` names a further folder whose captures are compared too.
 
+#![allow(clippy::unwrap_used, reason = "what fails in a test fails the test")]
+
 #[path = "agreement/built.rs"]
 mod built;
 #[path = "agreement/faults.rs"]
@@ -14,6 +16,7 @@ use faults::FAULTS;
 use fields::{Datum, FIELDS};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -47,7 +50,9 @@ struct Comparison {
 #[test]
 fn tshark_agrees_but_for_its_known_faults() {
     let Some(version) = tshark_version() else {
-        eprintln!("skipped: tshark is not installed (cargo xtask setup installs it)");
+        // Past the capture of the test runner, so that it is not taken for passed.
+        let reason = "tshark is not installed; cargo xtask setup installs it";
+        writeln!(io::stdout(), "skipped: agreement with tshark: {reason}").unwrap();
         return;
     };
     let folder = tempfile::tempdir().unwrap();

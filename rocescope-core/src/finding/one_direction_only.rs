@@ -6,7 +6,7 @@ use crate::Time;
 use crate::figure::{count, counted};
 use crate::outcome::Outcome;
 use crate::report::{Finding, Severity};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What `one-direction-only` means.
 pub static DOC: FindingDoc = FindingDoc {
@@ -18,7 +18,7 @@ pub static DOC: FindingDoc = FindingDoc {
     thresholds: &[],
     meaning: "Reliable traffic of some hosts was captured in one direction only. Without the answers lost, missed and merely late \
               packets look alike there, and nothing is said about which it was.",
-    rule: "RC or XRC packets lead from one host to another, and no RC or XRC packet leads back. The count is that of such pairs of \
+    rule: "At least 3 RC or XRC packets lead from one host to another, and no RC or XRC packet leads back. The count is that of such pairs of \
            hosts. Not made for UC, UD and CM, which need no answers.",
     source: "libpcap PR 1532 and libvma issue 1036 on sniffers that show one direction.",
     causes: &[
@@ -34,6 +34,9 @@ pub static DOC: FindingDoc = FindingDoc {
     when_wrong: "A connection whose peer is dead looks like half a capture; retry-exceeded at low confidence stands beside it then.",
 };
 
+/// A single stray packet, such as one whose address was damaged, says nothing about the capture.
+const LEAST_PACKETS: u64 = 3;
+
 pub(super) fn of(outcome: &Outcome) -> Option<Finding> {
     let reliable = || {
         outcome
@@ -41,17 +44,26 @@ pub(super) fn of(outcome: &Outcome) -> Option<Finding> {
             .iter()
             .filter(|stream| matches!(stream.transport, "RC" | "XRC"))
     };
-    let ways: BTreeSet<(Address, Address)> =
-        reliable().map(|stream| (stream.src, stream.dst)).collect();
+    let mut ways: BTreeMap<(Address, Address), u64> = BTreeMap::new();
+    for stream in reliable() {
+        *ways.entry((stream.src, stream.dst)).or_default() += stream.packets;
+    }
+    let is_single = |(src, dst): (Address, Address), packets: u64| {
+        packets >= LEAST_PACKETS && !ways.contains_key(&(dst, src))
+    };
     let single: BTreeSet<_> = ways
         .iter()
-        .filter(|(src, dst)| !ways.contains(&(*dst, *src)))
+        .filter(|(way, packets)| is_single(**way, **packets))
+        .map(|(way, _)| *way)
         .collect();
     let concerned = || reliable().filter(|stream| single.contains(&(stream.src, stream.dst)));
     let first = concerned().map(|stream| stream.first_ns).min()?;
     let last = concerned().map(|stream| stream.last_ns).max()?;
     let (src, dst) = single.first()?;
-    let pairs = ways.len() - (ways.len() - single.len()) / 2;
+    let answered = ways
+        .keys()
+        .filter(|(src, dst)| ways.contains_key(&(*dst, *src)));
+    let pairs = ways.len() - answered.count() / 2;
     let mut finding = vantage::capture_finding(&DOC, Time(first), Time(last));
     finding.count = single.len() as u64;
     finding

@@ -61,14 +61,23 @@ pub(super) fn on(event: &Event, view: &View<'_>, findings: &mut Findings<'_>) {
 }
 
 fn tell(finding: &mut Finding, view: &View<'_>) {
-    let late = counted(finding.count, "packet", "packets");
-    let late = format!("{late} came out of order, none of them lost");
+    let late = match finding.count {
+        0 => "packets came out of order inside a repair".to_owned(),
+        late => format!(
+            "{} came out of order, none of them lost",
+            counted(late, "packet", "packets")
+        ),
+    };
+    finding.confidence = if view.answers_visible() || view.is_unreliable() {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    };
     finding.message = if finding.evidence.count("repairs") > 0 {
         format!(
-            "{late}; the receiver asked for late packets again ({}): {}, {}",
+            "{late}; the receiver asked for late packets again ({}): {}",
             counted(finding.evidence.count("naks"), "NAK", "NAKs"),
-            wording::sent_again(finding),
-            wording::cost(finding)
+            wording::sent_again(finding)
         )
     } else if view.is_unreliable() {
         format!("{late} here; a UC receiver drops the message of a late packet")
@@ -77,7 +86,6 @@ fn tell(finding: &mut Finding, view: &View<'_>) {
             "{late}; the receiver takes packets out of order (adaptive routing, selective repeat)"
         )
     } else {
-        finding.confidence = Confidence::Medium;
         format!("{late}; answers are not visible, so what the receiver made of it is not either")
     };
 }

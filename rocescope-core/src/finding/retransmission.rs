@@ -86,25 +86,19 @@ fn tell(finding: &mut Finding, view: &View<'_>) {
     let what = if unexplained == finding.count {
         finding.confidence = Confidence::Medium;
         format!(
-            "{}, of which the reason cannot be told without the answers",
-            counted(finding.count, "repair", "repairs")
+            "sent again {}, for a reason that cannot be told without the answers",
+            counted(finding.count, "time", "times")
         )
     } else {
         format!(
-            "{} after NAK (PSN sequence error)",
-            counted(finding.count, "repair", "repairs")
+            "sent again {} after NAK (PSN sequence error)",
+            counted(finding.count, "time", "times")
         )
     };
-    let places = places(finding, view);
-    let places = if places.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", places.join(", "))
-    };
     finding.message = format!(
-        "{what}{places}; {}, {}",
-        wording::sent_again(finding),
-        wording::cost(finding)
+        "{what}{}; {}",
+        wording::list(&places(finding, view)),
+        wording::sent_again(finding)
     );
 }
 

@@ -69,10 +69,6 @@ fn tell(finding: &mut Finding) {
         duration(timer)
     );
     if finding.evidence.count("repairs") > 0 {
-        finding.message += &format!(
-            "; {}, {}",
-            wording::sent_again(finding),
-            wording::cost(finding)
-        );
+        finding.message += &format!("; {}", wording::sent_again(finding));
     }
 }

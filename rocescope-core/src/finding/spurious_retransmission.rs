@@ -2,7 +2,7 @@
 
 use super::{Family, FindingDoc, Findings, Scope, View, wording};
 use crate::event::{Event, EventKind};
-use crate::figure::{counted, duration};
+use crate::figure::counted;
 use crate::report::{Severity, Where};
 use crate::time::SECOND_NS;
 
@@ -27,9 +27,9 @@ pub static DOC: FindingDoc = FindingDoc {
         "the responder acknowledges late: it is busy, or paused",
     ],
     what_to_do: &[
-        "compare the shortest gap with the answer times of this report: if they are close, raise the queue pair's ACK timeout",
+        "compare the ACK timeout of the queue pair with the answer times of this report: if they are close, raise it",
         "compare duplicate_request on the receiver and local_ack_timeout_err on the sender over the times named",
-        "if the gap is long, look for drops on the way back from this tap to the requester",
+        "if the timeout is far longer, look for drops of ACKs on the way back from this tap to the requester",
     ],
     when_wrong: "Copies made by the network and answered by the receiver look alike, but they carry the same IP id within 1 ms: \
                  those are duplicate-request.",
@@ -47,14 +47,9 @@ pub(super) fn on(event: &Event, _: &View<'_>, findings: &mut Findings<'_>) {
         finding.count += repair.spurious;
         wording::add_cost(finding, repair, false);
         finding.evidence.number("packets", finding.count);
-        if let Some(gap) = recovery.gaps_ns.iter().min() {
-            finding.evidence.least("shortest_gap_ns", *gap);
-        }
-        let gap = finding.evidence.count("shortest_gap_ns");
         finding.message = format!(
-            "{} sent again although the first copy had arrived; no data was lost, the shortest wait before was {}, {}",
+            "{} sent again although the first copy had arrived; no data was lost, {}",
             counted(finding.count, "packet", "packets"),
-            duration(gap),
             wording::cost(finding)
         );
     });

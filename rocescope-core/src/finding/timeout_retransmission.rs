@@ -93,15 +93,10 @@ fn tell(finding: &mut Finding) {
             counted(open, "time", "times")
         )),
     }
-    let places = if places.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", places.join(", "))
-    };
     finding.message = format!(
-        "{} without an answer{gap}{places}; {}, {}",
+        "{} without an answer{gap}{}; {}",
         counted(finding.count, "timeout", "timeouts"),
-        wording::sent_again(finding),
-        wording::cost(finding)
+        wording::list(&places),
+        wording::sent_again(finding)
     );
 }

@@ -126,7 +126,7 @@ fn tell(finding: &mut Finding, view: &View<'_>) {
         .number("broken_messages", broken)
         .number("whole_messages", whole);
     finding.message = format!(
-        "{} in {} lost before this tap or missed by the capture; {} broken, {} whole; UC repairs nothing",
+        "{} in {} lost before this tap or missed by the capture; {} seen in part, {} whole; UC repairs nothing",
         counted(finding.count, "packet", "packets"),
         counted(finding.evidence.count("gaps"), "gap", "gaps"),
         counted(broken, "message", "messages"),

@@ -400,7 +400,10 @@ impl Requester {
             place,
         };
         if !self.claim_pass(&nak) {
-            self.nak = Some(nak);
+            let before = self.nak.replace(nak);
+            if let Some(before) = before.filter(|before| answer.psn.since(before.psn) > 0) {
+                self.earlier_nak.get_or_insert(before);
+            }
         }
     }
 

@@ -183,7 +183,7 @@ impl CmBook {
         let of_active =
             |host: Address, id: Option<u32>| id.and_then(|id| self.by_id.get(&(host, id)).copied());
         let Some(index) = of_active(src, local).or_else(|| of_active(dst, remote)) else {
-            return Managed::Nothing;
+            return ended_unseen(src, dst, message);
         };
         let Some(conversation) = self.list.get_mut(index) else {
             return Managed::Nothing;
@@ -198,6 +198,17 @@ impl CmBook {
             .streams()
             .map_or(Managed::Nothing, Managed::Disconnected)
     }
+}
+
+/// A connection that was set up before the capture began: a DREQ names the queue pair of its receiver.
+fn ended_unseen(src: Address, dst: Address, message: &CmMessage<'_>) -> Managed {
+    let CmMessage::Dreq(dreq) = message else {
+        return Managed::Nothing;
+    };
+    let stream = |dest_qpn| StreamKey { src, dst, dest_qpn };
+    dreq.remote_qpn()
+        .map(stream)
+        .map_or(Managed::Nothing, |key| Managed::Disconnected([key; 2]))
 }
 
 /// `tcp:4420` for a port of RDMA-CM, else the number.

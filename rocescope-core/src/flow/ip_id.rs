@@ -66,7 +66,8 @@ impl IpIds {
                     (self.score - 4).max(-100)
                 };
             }
-            if (-MOST_ID_STEP..0).contains(&step) && self.count_up() {
+            // What PSNs say was sent last was: a higher id before it had a flipped bit.
+            if !in_order && (-MOST_ID_STEP..0).contains(&step) && self.count_up() {
                 return;
             }
         }

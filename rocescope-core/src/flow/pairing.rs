@@ -1,7 +1,8 @@
 //! Which two streams are the two directions of one connection.
 //!
 //! Evidence in this order: CM REQ and REP; the UDP source port, which drivers compute from both QPNs and so is the same in
-//! both directions; the share of answers that fall into the other side's outstanding window.
+//! both directions; that there is no other candidate between the two hosts; the share of answers that fall into the other
+//! side's outstanding window.
 
 use super::answer::Answer;
 use super::stream::{Courting, MOST_WAITING, Stream};
@@ -72,6 +73,21 @@ impl Unpaired {
             .map_or(0, Vec::len)
     }
 
+    /// The only stream of the other direction, where there is but one of this direction too.
+    fn only_other(&self, stream: &Stream) -> Option<u32> {
+        let (src, dst) = (stream.key.src, stream.key.dst);
+        self.only_from(src, dst)
+            .and_then(|_| self.only_from(dst, src))
+    }
+
+    /// The only stream from `src` to `dst` that waits for its other direction.
+    pub(crate) fn only_from(&self, src: Address, dst: Address) -> Option<u32> {
+        match self.by_hosts.get(&(src, dst)).map(Vec::as_slice) {
+            Some([only]) => Some(*only),
+            _ => None,
+        }
+    }
+
     fn other_direction(&self, stream: &Stream) -> &[u32] {
         self.by_hosts
             .get(&(stream.key.dst, stream.key.src))
@@ -136,6 +152,9 @@ pub(crate) fn court(
         if let (Some(only), None) = (named.next(), named.next()) {
             return Some(only);
         }
+    }
+    if let Some(only) = unpaired.only_other(stream).filter(|only| fits(*only)) {
+        return Some(only);
     }
     let candidates = if port != 0 && !same_port.is_empty() {
         same_port

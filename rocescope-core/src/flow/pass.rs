@@ -1,5 +1,6 @@
 //! Passes of repair: what triggered them, and where the packet was lost.
 
+use super::answer::PendingNak;
 use super::ranges::{Range, Ranges};
 use super::read::Reissue;
 use super::recovery::{KEPT_DETAILS, Open};
@@ -240,7 +241,7 @@ impl Requester {
                 nak: Some((rnr.frame, rnr.at)),
             };
         }
-        if let Some(nak) = self.nak.take_if(|nak| start.since(nak.psn) >= 0) {
+        if let Some(nak) = self.take_nak(start) {
             return Cause {
                 trigger: Trigger::Nak,
                 place: nak.place,
@@ -280,6 +281,13 @@ impl Requester {
             from,
             nak: None,
         }
+    }
+
+    /// The NAK that a pass from `start` answers.
+    fn take_nak(&mut self, start: Psn) -> Option<PendingNak> {
+        let fits = |nak: &mut PendingNak| start.since(nak.psn) >= 0;
+        let earlier = self.earlier_nak.take_if(fits);
+        self.nak.take_if(fits).or(earlier)
     }
 
     /// Whether the cursor stepped over `psn` the last time it went by. A step on the way back from a repair was a loss

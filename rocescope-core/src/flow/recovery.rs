@@ -77,6 +77,13 @@ impl Repairing {
         self.last_sent = at;
     }
 
+    /// Whether a pass was made after `at`.
+    pub(crate) fn tried_since(&self, at: Time) -> bool {
+        let latest = [&self.open, &self.settling];
+        let mut latest = latest.into_iter().flatten();
+        latest.any(|open| open.last_try > at)
+    }
+
     /// The cursor steps from inside a pass to beyond the high-water.
     pub(crate) fn step_to_end(&mut self, in_pass: bool) {
         if let Some(open) = self.current().filter(|_| in_pass) {

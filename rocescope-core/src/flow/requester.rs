@@ -103,6 +103,8 @@ pub(crate) struct Requester {
     pub(crate) asks: VecDeque<Ask>,
     pub(crate) reads: Reads,
     pub(crate) nak: Option<PendingNak>,
+    /// One before it, at a lower PSN, to which the requester may answer first.
+    pub(crate) earlier_nak: Option<PendingNak>,
     pub(crate) rnr: Option<PendingRnr>,
     pub(crate) ahead: Option<Ahead>,
     pub(crate) answers: Answers,

@@ -19,17 +19,28 @@ impl Partition {
         let Some(stream) = self.table.get_mut(id) else {
             return Verdict::Answer;
         };
+        let peer = stream.peer;
         stream.count(facts);
         let advances = stream
             .responder
             .highest
             .is_none_or(|highest| facts.psn.since(highest) > 0);
-        if !advances
-            && stream
-                .recent
-                .sighting(facts, stream.requester.ids.count_up())
-                .is_some()
-        {
+        let ids_count = stream.requester.ids.count_up();
+        let sighting = match advances {
+            true => None,
+            false => stream.recent.sighting(facts, ids_count),
+        };
+        // Asked again, a responder says the same again: without IP ids that tell the two apart it is no copy.
+        let asked_again = sighting.is_some_and(|sighting| {
+            let requests = peer.and_then(|peer| self.table.get(peer));
+            !ids_count
+                && requests
+                    .is_some_and(|requests| requests.requester.repairing.tried_since(sighting.at))
+        });
+        let Some(stream) = self.table.get_mut(id) else {
+            return Verdict::Answer;
+        };
+        if sighting.is_some() && !asked_again {
             stream.responder.packets += 1;
             stream.responder.mirror_duplicates += 1;
             stream.count_copy(facts);

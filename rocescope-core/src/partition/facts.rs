@@ -41,6 +41,24 @@ pub(super) fn facts_of(
     }
 }
 
+/// Whether the checksum of an IPv4 header is wrong. None was computed yet where it is zero.
+pub(super) fn ip_header_is_damaged(located: &Located<'_>) -> bool {
+    let octets = located.network;
+    let header_len = octets
+        .first()
+        .map_or(0, |first| usize::from(first & 15) * 4);
+    let Some(header) = octets.get(..header_len).filter(|_| located.ip_id.is_some()) else {
+        return false;
+    };
+    let words = header
+        .chunks_exact(2)
+        .map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+    let sum: u32 = words.sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    header.get(10..12) != Some(&[0, 0]) && folded != 0xffff
+}
+
 /// The ICRC; of a cut frame a checksum of what was captured, without the octet that routers may change.
 #[inline]
 fn signature_of(packet: &TransportPacket<'_>) -> u32 {

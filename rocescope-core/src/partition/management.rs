@@ -23,10 +23,19 @@ impl Partition {
         match self.cm.on_message(key.src, key.dst, &message) {
             Managed::Connected(streams) => self.connected(streams, facts),
             Managed::Disconnected(streams) => {
-                for key in streams {
-                    if let Some(stream) =
-                        self.table.find(&key).and_then(|id| self.table.get_mut(id))
-                    {
+                let known: Vec<_> = streams
+                    .iter()
+                    .filter_map(|key| self.table.find(key))
+                    .collect();
+                // A queue pair that is not known by its number: the only one between the two hosts, if there is but one.
+                let only = || self.unpaired.only_from(key.src, key.dst);
+                let ended = if known.is_empty() {
+                    only().into_iter().collect()
+                } else {
+                    known
+                };
+                for id in ended {
+                    if let Some(stream) = self.table.get_mut(id) {
                         stream.disconnected = Some(facts.at);
                     }
                 }

@@ -234,6 +234,16 @@ impl Partition {
         }
         let id = known.unwrap_or_else(|| self.create(key, facts));
         self.table.touch(id);
+        let behind = self
+            .table
+            .get(id)
+            .is_some_and(|stream| stream.requester.is_behind(facts));
+        let mut facts = std::borrow::Cow::Borrowed(facts);
+        if behind && facts::ip_header_is_damaged(input.located) {
+            // A flipped bit may be in the id, and a wrong id makes order out of nothing.
+            facts.to_mut().ip_id = None;
+        }
+        let facts = facts.as_ref();
         let verdict = match packet.fault() {
             Some(fault) => self.faulty(id, facts, packet, fault),
             None => self.dispatch(id, facts, packet),
