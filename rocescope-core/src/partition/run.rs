@@ -111,7 +111,7 @@ pub struct Fold {
 impl Fold {
     /// The next packet: what it is to `part` now.
     pub fn packet(&mut self, input: &PacketInput<'_>, part: &mut Partition, settings: &Settings) {
-        let run = Run::of(input, settings).filter(|run| self.goes_on(run));
+        let run = Run::of(input, settings).filter(|run| self.goes_on(run) && part.fills_pmtu(run));
         self.note(input);
         if let Some(run) = &run
             && self.pending.iter_mut().any(|own| own.join(run))
@@ -176,6 +176,12 @@ impl Fold {
 }
 
 impl Partition {
+    /// Whether the packets of `run` are as long as the path MTU of their stream.
+    fn fills_pmtu(&self, run: &Run) -> bool {
+        let stream = self.table.find(&run.key).and_then(|id| self.table.get(id));
+        stream.is_some_and(|stream| stream.requester.pmtu == run.first.payload_len)
+    }
+
     /// A run of packets, in the order of the input.
     pub fn run(&mut self, run: &Run) {
         if let Some(id) = self.table.find(&run.key)
