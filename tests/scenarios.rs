@@ -3,12 +3,22 @@
 
 #[path = "scenario/src/capture.rs"]
 mod capture;
+#[path = "scenario/src/cm.rs"]
+mod cm;
+#[path = "scenario/src/end.rs"]
+mod end;
 #[path = "scenario/src/expect.rs"]
 mod expect;
 #[path = "scenario/src/language.rs"]
 mod language;
+#[path = "scenario/src/packets.rs"]
+mod packets;
+#[path = "scenario/src/steps.rs"]
+mod steps;
 #[path = "scenario/src/traffic.rs"]
 mod traffic;
+#[path = "scenario/src/values.rs"]
+mod values;
 
 use language::Scenario;
 use std::fs;
@@ -118,7 +128,7 @@ fn every_scenario_gives_what_it_must() {
                 differences.join("\n    ")
             )),
             (Some(reason), true) => {
-                failures.push(format!("{name} passes: take away `pending = {reason:?}`"))
+                failures.push(format!("{name} passes: take away `pending = {reason:?}`"));
             }
         }
     }

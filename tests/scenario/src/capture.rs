@@ -1,7 +1,7 @@
 //! From frames to the file that the capture is: tunnels, cut frames, pcapng.
 
-use super::language::{Scenario, Tunnel};
-use super::traffic::{self, Frame};
+use crate::language::{Scenario, Tunnel};
+use crate::traffic::{self, Frame};
 use rocescope::source::write::{ByteOrder, InterfaceOptions, PacketOptions, PcapngWriter};
 use rocescope_core::Time;
 use rocescope_core::encap::LinkType;
@@ -26,14 +26,11 @@ fn write(scenario: &Scenario, frames: &[Frame]) -> std::io::Result<Vec<u8>> {
         ..InterfaceOptions::default()
     };
     let interface = writer.interface(LinkType::ETHERNET, &options)?;
-    let mut sequence = 0x1000;
-    let mut last = Time(0);
-    for frame in frames {
+    for (sequence, frame) in (0x1000..).zip(frames) {
         let mut octets = frame.octets.clone();
         for tunnel in capture.tunnels.iter().rev() {
             octets = tunnel.wrap(&octets, sequence);
         }
-        sequence += 1;
         if !frame.captured {
             continue;
         }
@@ -43,10 +40,8 @@ fn write(scenario: &Scenario, frames: &[Frame]) -> std::io::Result<Vec<u8>> {
             lost: frame.dropped,
             ..PacketOptions::default()
         };
-        last = Time(frame.at);
-        writer.frame(interface, last, wire_len, &octets, &options)?;
+        writer.frame(interface, Time(frame.at), wire_len, &octets, &options)?;
     }
-    let _ = last;
     Ok(writer.into_inner())
 }
 

@@ -1,7 +1,8 @@
 //! Messages of the connection manager.
 
-use super::super::language::{CmStep, Service, Side};
-use super::Pair;
+use crate::end::Pair;
+use crate::language::{Service, Side};
+use crate::steps::CmStep;
 use rocescope_wire::build::cm::{self, Mad, Rep, Req};
 use rocescope_wire::cm::{Path, RejReason, ServiceType};
 use rocescope_wire::{Psn, Qpn};
@@ -28,9 +29,9 @@ pub(super) fn mad(pair: &Pair<'_>, index: u32, message: CmStep, by: Side) -> Mad
                 rnr_retry_count: of.cm.rnr_retry_count,
                 path_mtu_code: (of.mtu / 128).ilog2() as u8,
                 service_type: match of.service {
-                    Service::UC => ServiceType::Uc,
-                    Service::XRC => ServiceType::Xrc,
-                    Service::RC | Service::UD => ServiceType::Rc,
+                    Service::Uc => ServiceType::Uc,
+                    Service::Xrc => ServiceType::Xrc,
+                    Service::Rc | Service::Ud => ServiceType::Rc,
                 },
                 primary_path: Path {
                     ack_timeout: of.cm.ack_timeout,

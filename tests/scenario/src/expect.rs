@@ -1,6 +1,6 @@
 //! What came out beside what must come out.
 
-use super::language::{Expect, ExpectedFinding};
+use crate::language::{Expect, ExpectedFinding};
 use serde_json::Value;
 
 /// Every difference, one line each.
@@ -125,7 +125,7 @@ pub(crate) fn value(report: &Value, path: &str) -> Result<Value, String> {
                 .ok_or(format!("no list before {part}"));
         }
         let (key, selector) = part.split_once('[').map_or((part, None), |(key, rest)| {
-            (key, Some(rest.trim_end_matches(']')))
+            (key, Some(rest.strip_suffix(']').unwrap_or(rest)))
         });
         at = at.get(key).ok_or(format!("there is no {key}"))?;
         if let Some(selector) = selector {
@@ -145,13 +145,15 @@ fn select<'v>(list: &'v Value, selector: &str) -> Result<&'v Value, String> {
             .get(index)
             .ok_or(format!("it has {} entries", entries.len()));
     };
-    let number = wanted
-        .strip_prefix("0x")
-        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .map(|number| number.to_string());
+    let wanted = match wanted.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16)
+            .map_err(|_| format!("[{selector}] has no number"))?
+            .to_string(),
+        None => wanted.to_owned(),
+    };
     let is_wanted = |entry: &&Value| match &entry[key] {
-        Value::String(text) => text == wanted,
-        other => other.to_string() == number.as_deref().unwrap_or(wanted),
+        Value::String(text) => *text == wanted,
+        other => serde_json::to_string(other).is_ok_and(|other| other == wanted),
     };
     let fitting: Vec<_> = entries.iter().filter(is_wanted).collect();
     match fitting[..] {
