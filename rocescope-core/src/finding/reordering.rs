@@ -62,7 +62,7 @@ pub(super) fn on(event: &Event, view: &View<'_>, findings: &mut Findings<'_>) {
 
 fn tell(finding: &mut Finding, view: &View<'_>) {
     let late = match finding.count {
-        0 => "packets came out of order inside a repair".to_owned(),
+        0 => "packets came late to the receiver, none of them lost".to_owned(),
         late => format!(
             "{} came out of order, none of them lost",
             counted(late, "packet", "packets")

@@ -402,9 +402,25 @@ impl Requester {
         if !self.claim_pass(&nak) {
             let before = self.nak.replace(nak);
             if let Some(before) = before.filter(|before| answer.psn.since(before.psn) > 0) {
-                self.earlier_nak.get_or_insert(before);
+                self.keep_earlier(before);
             }
         }
+    }
+
+    /// A NAK that a later one overtook before anything was sent again: what it asked for came late, it was not lost.
+    fn keep_earlier(&mut self, mut nak: PendingNak) {
+        let places = &mut self.answers.places;
+        let place = match nak.place {
+            Where::Before => &mut places.before,
+            Where::After => &mut places.after,
+            Where::Damaged => &mut places.damaged,
+            Where::Reordering => &mut places.reordering,
+            _ => &mut places.unknown,
+        };
+        *place = place.saturating_sub(1);
+        places.reordering += 1;
+        nak.place = Where::Reordering;
+        self.earlier_nak.get_or_insert(nak);
     }
 
     /// Where the packet that a NAK names was lost: what the cursor did the last time it went over it.
