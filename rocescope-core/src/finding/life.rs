@@ -90,6 +90,29 @@ impl Findings<'_> {
         self.states.get_or_insert_default()
     }
 
+    /// What a finding cost becomes known: no new evidence, so the open one is updated however long it was quiet. Where there
+    /// is none, this is its first evidence.
+    pub fn amend(
+        &mut self,
+        doc: &'static FindingDoc,
+        at: Time,
+        frames: &[FrameRef],
+        update: impl FnOnce(&mut Finding),
+    ) {
+        let Some(open) = self.open.iter_mut().find(|open| open.finding.id == doc.id) else {
+            self.raise(doc, at, frames, |finding| {
+                finding.count = 1;
+                update(finding);
+            });
+            return;
+        };
+        for frame in frames {
+            open.add_frame(*frame);
+        }
+        open.finding.last_ns = open.finding.last_ns.max(at.0);
+        update(&mut open.finding);
+    }
+
     fn begin(&mut self, doc: &'static FindingDoc, at: Time) -> usize {
         self.open.push(OpenFinding {
             finding: begun(doc, at, (self.subject)()),

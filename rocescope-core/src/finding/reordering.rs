@@ -48,7 +48,7 @@ pub(super) fn on(event: &Event, view: &View<'_>, findings: &mut Findings<'_>) {
             tell(finding, view);
         }),
         EventKind::Repaired(repair) if repair.recovery.is_reordering() => {
-            findings.raise(&DOC, event.at, &repair.recovery.frames, |finding| {
+            findings.amend(&DOC, event.at, &repair.recovery.frames, |finding| {
                 wording::add_cost(finding, repair, true);
                 finding.evidence.add("naks", repair.tries.nak);
                 finding.evidence.add("spurious_packets", repair.spurious);

@@ -52,7 +52,7 @@ pub(super) fn on(event: &Event, view: &View<'_>, findings: &mut Findings<'_>) {
         }
         EventKind::Repaired(repair) if repair.tries.rnr > 0 => {
             let began = repair.recovery.trigger == Trigger::Rnr;
-            findings.raise(&DOC, event.at, &repair.recovery.frames, |finding| {
+            findings.amend(&DOC, event.at, &repair.recovery.frames, |finding| {
                 wording::add_cost(finding, repair, began);
                 tell(finding);
             });

@@ -1,7 +1,7 @@
 //! Packets at or behind the high-water that are no copies: late, or sent again.
 
 use super::ranges::Range;
-use super::requester::{Ask, Class, MOST_ASKS, NO_MESSAGE, Requester};
+use super::requester::{Ask, Class, FAR, MOST_ASKS, NO_MESSAGE, Requester};
 use super::stream::PacketFacts;
 use crate::Time;
 use crate::event::{Event, EventKind};
@@ -15,6 +15,11 @@ const UNDECIDED_NS: u64 = SECOND_NS;
 impl Requester {
     /// A packet at or behind the high-water that is no copy.
     pub(super) fn behind(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
+        if self.high.since(packet.psn) > FAR {
+            // No order to anything: it counts, and moves nothing.
+            self.count_retransmission(packet);
+            return Class::Retransmission;
+        }
         let before_first = packet.psn.since(self.first) < 0;
         let skipped =
             self.skipped.contains(packet.psn) || self.holes.contains(packet.psn) || before_first;
@@ -58,6 +63,7 @@ impl Requester {
         self.stepped.remove(own);
         if packet.psn.since(self.first) < 0 {
             self.first = packet.psn;
+            self.origin = packet.psn;
         }
         if last.since(self.high) > 0 {
             self.high = last;

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 const MOST_READS: usize = 512;
 /// The latest ones are kept although they are answered, for late and repeated responses.
 const KEPT: usize = 32;
-/// PSNs one READ can claim: 2^31 octets at the smallest PMTU.
-const MOST_CLAIMED: u32 = 1 << 23;
+/// PSNs one READ can claim here: far more than any does, and a quarter of the number space, so that order stays defined.
+const MOST_CLAIMED: u32 = 1 << 22;
 
 /// Counts of the responses to this stream's requests.
 #[derive(Clone, Copy, Default, Debug)]
@@ -308,6 +308,13 @@ impl Reads {
             self.counts.gaps += self.skipped.remove(front.range());
             self.list.pop_front();
         }
+    }
+
+    /// Nothing before can be ordered with what comes.
+    pub(crate) fn forget(&mut self) {
+        self.list.clear();
+        self.skipped.clear();
+        (self.cursor, self.highest, self.restart, self.provisional) = (None, None, None, None);
     }
 
     /// The end: skipped responses that a later answer proves to have been taken are gaps of the capture.

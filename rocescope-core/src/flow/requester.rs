@@ -23,6 +23,10 @@ pub(crate) const MOST_MISSING_PER_JUMP: u32 = 4_095;
 /// Requests that asked for an answer and wait for it, a stream.
 pub(super) const MOST_ASKS: usize = 1_024;
 
+/// Order between PSNs is kept within a quarter of the number space: further apart, one of them is damaged or another
+/// connection's.
+pub(super) const FAR: i32 = 1 << 22;
+
 /// Counts of the request side.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Counts {
@@ -66,6 +70,9 @@ pub(crate) struct Requester {
     pub(crate) counts: Counts,
     pub(crate) tries: report::Tries,
     pub(crate) started: bool,
+    /// The PSN of the first packet.
+    pub(crate) origin: Psn,
+    /// The first PSN of the order that is kept; it is that of the first packet until the sender jumps far ahead.
     pub(crate) first: Psn,
     /// Highest PSN requested.
     pub(crate) high: Psn,
@@ -213,6 +220,7 @@ impl Requester {
 
     fn start(&mut self, packet: &PacketFacts) {
         self.started = true;
+        self.origin = packet.psn;
         self.first = packet.psn;
         self.high = packet.psn.previous();
         self.cursor = self.high;
@@ -256,11 +264,33 @@ impl Requester {
             self.stepped.insert(rest);
             self.repairing.step_to_end(self.in_pass);
         }
+        if jump > FAR {
+            self.begin_anew(packet);
+        }
         if jump > 1 {
             let most = (jump.unsigned_abs() - 1).min(MOST_MISSING_PER_JUMP);
             let hole = Range::new(packet.psn.minus(most), packet.psn.previous());
             self.skip(hole, packet, out);
         }
+    }
+
+    /// The sender jumped so far ahead that nothing before can be ordered with what comes.
+    fn begin_anew(&mut self, packet: &PacketFacts) {
+        self.counts.missing_folded += self.holes.count();
+        for set in [
+            &mut self.holes,
+            &mut self.skipped,
+            &mut self.stepped,
+            &mut self.damaged,
+            &mut self.excused,
+        ] {
+            set.clear();
+        }
+        self.first = packet.psn;
+        (self.acked, self.answered) = (None, None);
+        (self.nak, self.rnr, self.ahead) = (None, None, None);
+        self.asks.clear();
+        self.reads.forget();
     }
 
     /// PSNs beyond the high-water that were sent but not seen here.

@@ -89,7 +89,7 @@ fn requester_row(requests: &Requester) -> report::Requester {
             .filter(|(_, count)| **count > 0)
             .map(|(power, count)| (1u64 << power, u64::from(*count)))
             .collect(),
-        first_psn: requests.started.then(|| requests.first.get()),
+        first_psn: requests.started.then(|| requests.origin.get()),
         highest_psn: requests.started.then(|| requests.high.get()),
         pmtu: Some(requests.pmtu).filter(|pmtu| *pmtu > 0),
         retransmitted_packets: counts.retransmitted_packets,
