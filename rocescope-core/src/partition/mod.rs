@@ -9,6 +9,8 @@ mod management;
 mod request;
 mod reuse;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use crate::Time;
 use crate::encap::{Carrier, Located};
