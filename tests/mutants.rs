@@ -320,6 +320,7 @@ fn missed_frames_of_unreliable_connections_are_lost_or_missed() {
 #[test]
 fn repairs_stay_what_they_were() {
     let mut failures = Failures::default();
+    let mut seen = 0;
     let known = |name: &str| {
         SPURIOUS
             .iter()
@@ -330,6 +331,7 @@ fn repairs_stay_what_they_were() {
         let Some(packets) = known(&capture.name) else {
             continue;
         };
+        seen += 1;
         let original = Original::new(capture);
         let again =
             |report: &Report| capture::sum(report, |requests| requests.retransmitted_packets);
@@ -355,5 +357,6 @@ fn repairs_stay_what_they_were() {
             check(&format!("{name} swapped"), &report, false);
         }
     }
+    assert_eq!(seen, SPURIOUS.len(), "captures with repairs");
     failures.none();
 }
