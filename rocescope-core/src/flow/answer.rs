@@ -10,7 +10,7 @@ use crate::Time;
 use crate::event::{Event, EventKind};
 use crate::histogram::Histogram;
 use crate::report::{FrameRef, Where};
-use rocescope_wire::{NakCode, Psn, RnrTimer};
+use rocescope_wire::{NakCode, Part, Psn, RnrTimer};
 
 /// Asks that a later answer covered before their own came.
 const COVERED: usize = 16;
@@ -32,7 +32,7 @@ pub(crate) enum AnswerKind {
     },
     Response {
         payload: u32,
-        teaches_pmtu: bool,
+        part: Part,
         older: bool,
     },
     Rnr(RnrTimer),
@@ -166,12 +166,10 @@ impl Requester {
         let response = match answer.kind {
             AnswerKind::Response {
                 payload,
-                teaches_pmtu,
+                part,
                 older,
             } => {
-                if teaches_pmtu {
-                    self.learn_pmtu(payload);
-                }
+                self.learn_claims(answer.psn, part, payload);
                 Some(self.on_response(answer, older))
             }
             _ => None,
@@ -221,15 +219,26 @@ impl Requester {
         }
     }
 
-    fn on_response(&mut self, answer: &Answer, older: bool) -> Response {
-        if let Some(last) = self
-            .reads
-            .extend(answer.psn)
-            .filter(|last| last.since(self.high) == 1)
+    /// What a response tells of the claims of READs: First and Middle tell the PMTU, Last and Only where a READ ends.
+    fn learn_claims(&mut self, psn: Psn, part: Part, payload: u32) {
+        match part {
+            Part::First | Part::Middle => self.learn_pmtu(payload),
+            Part::Last | Part::Only => {
+                if let Some((before, now)) = self.reads.ends_at(psn, part == Part::Only, payload) {
+                    self.revise_claim(before, now);
+                }
+            }
+        }
+        if let Part::Middle | Part::Last = part
+            && let Some(last) = self.reads.extend(psn)
+            && last.since(self.high) == 1
         {
             self.high = last;
             self.cursor = last;
         }
+    }
+
+    fn on_response(&mut self, answer: &Answer, older: bool) -> Response {
         let response = self.reads.on_response(answer.psn, older);
         if let Response::New {
             asked: Some(asked),

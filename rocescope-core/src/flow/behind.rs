@@ -20,23 +20,27 @@ impl Requester {
             self.count_retransmission(packet);
             return Class::Retransmission;
         }
-        let before_first = packet.psn.since(self.first) < 0;
-        let skipped =
-            self.skipped.contains(packet.psn) || self.holes.contains(packet.psn) || before_first;
-        if self.ids.is_older(packet) {
-            if skipped || self.repairing.forget_resent_skip(packet.psn) {
-                return self.late(packet, out);
-            }
-            // A packet of a repair, itself late: it moves no cursor.
-            self.count_retransmission(packet);
-            self.note_late(packet.at);
-            return Class::Retransmission;
-        }
+        let older = self.ids.is_older(packet);
         let named = self
             .nak
             .as_ref()
             .is_some_and(|nak| packet.psn.since(nak.psn) >= 0);
-        if skipped && !self.ids.count_up() && !self.in_pass && !named {
+        let may_be_late = older || !self.ids.count_up() && !self.in_pass && !named;
+        if may_be_late && let Some((before, now)) = self.reads.ends_before(packet.psn) {
+            self.revise_claim(before, now);
+        }
+        let unseen = self.holes.contains(packet.psn) || packet.psn.since(self.first) < 0;
+        if older {
+            if unseen || self.repairing.forget_resent_skip(packet.psn) {
+                return self.late(packet, out);
+            }
+            // A packet of a repair, itself late: it moves no cursor.
+            self.skipped.remove(Range::new(packet.psn, packet.psn));
+            self.count_retransmission(packet);
+            self.note_late(packet.at);
+            return Class::Retransmission;
+        }
+        if may_be_late && (unseen || self.skipped.contains(packet.psn)) {
             self.undecided = Some(Box::new(packet.clone()));
             return Class::Undecided;
         }
@@ -56,14 +60,16 @@ impl Requester {
     pub(super) fn late(&mut self, packet: &PacketFacts, out: &mut Vec<Event>) -> Class {
         self.counts.reordered_packets += 1;
         self.note_late(packet.at);
-        let last = self.claim(packet);
+        let last = self.claim_late(packet);
         let own = Range::new(packet.psn, last);
         self.holes.remove(own);
         self.skipped.remove(own);
         self.stepped.remove(own);
         if packet.psn.since(self.first) < 0 {
+            if self.origin == self.first {
+                self.origin = packet.psn;
+            }
             self.first = packet.psn;
-            self.origin = packet.psn;
         }
         if last.since(self.high) > 0 {
             self.high = last;
@@ -108,6 +114,11 @@ impl Requester {
         if !known && self.asks.len() < MOST_ASKS {
             self.asks.insert(at, ask);
         }
+    }
+
+    /// The PSN of a packet that may be late or sent again.
+    pub(crate) fn undecided_psn(&self) -> Option<Psn> {
+        self.undecided.as_ref().map(|packet| packet.psn)
     }
 
     /// Decides about a packet that may be late or sent again: late if the next packet goes on beyond the high-water.

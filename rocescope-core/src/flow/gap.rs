@@ -17,6 +17,13 @@ impl Requester {
         frame: FrameRef,
         out: &mut Vec<Event>,
     ) {
+        // What came out of turn and is not decided about was seen.
+        let seen = self
+            .undecided_psn()
+            .filter(|psn| psn.since(through) <= 0 && self.skipped.contains(*psn));
+        if let Some(psn) = seen {
+            self.skipped.remove(Range::new(psn, psn));
+        }
         while let Some(range) = self.skipped.take_through(through) {
             let named = self
                 .answers
@@ -53,6 +60,9 @@ impl Requester {
                     },
                 });
             }
+        }
+        if let Some(psn) = seen {
+            self.skipped.insert(Range::new(psn, psn));
         }
     }
 

@@ -101,15 +101,18 @@ pub(crate) struct Reads {
     /// The last time the cursor went over these responses it stepped over them.
     skipped: Ranges,
     provisional: Option<Psn>,
+    /// The PMTU is no smaller: a response carried as many octets.
+    pmtu_at_least: u32,
     pub(crate) counts: ResponseCounts,
 }
 
 impl Reads {
     /// A new request: the last PSN it claims. A READ claims one a response, at least one (rxe `rxe_requester`).
     pub(crate) fn claim(&mut self, packet: &PacketFacts, pmtu: u32, tainted: bool) -> Psn {
+        let pmtu_at_least = pmtu.max(self.pmtu_at_least).max(256);
         let claim = match (packet.info.operation, packet.dma_len) {
             (Operation::RdmaReadRequest, None) => Claim::Unknown,
-            (Operation::RdmaReadRequest, Some(octets)) if pmtu == 0 && octets > 256 => {
+            (Operation::RdmaReadRequest, Some(octets)) if pmtu == 0 && octets > pmtu_at_least => {
                 Claim::Octets(octets)
             }
             _ => Claim::Certain,
@@ -119,7 +122,7 @@ impl Reads {
             packet
                 .dma_len
                 .unwrap_or(0)
-                .div_ceil(pmtu.max(256))
+                .div_ceil(pmtu_at_least)
                 .clamp(1, MOST_CLAIMED)
         } else {
             1
@@ -137,6 +140,51 @@ impl Reads {
             tainted,
         });
         last
+    }
+
+    /// A request that came late: where its claim is open it goes through `until`, for the next request was seen before.
+    pub(crate) fn claim_late(&mut self, packet: &PacketFacts, pmtu: u32, until: Psn) -> Psn {
+        let provisional = self.provisional;
+        let last = self.claim(packet, pmtu, false);
+        self.provisional = provisional;
+        match self.list.back_mut() {
+            Some(read) if read.claim != Claim::Certain && until.since(last) > 0 => {
+                read.last = until;
+                until
+            }
+            _ => last,
+        }
+    }
+
+    /// A request that came late begins at `psn`, so an open claim that goes over it ends before it: its last PSN before
+    /// and now.
+    pub(crate) fn ends_before(&mut self, psn: Psn) -> Option<(Psn, Psn)> {
+        let read =
+            self.list.iter_mut().rev().find(|read| {
+                read.claim != Claim::Certain && read.contains(psn) && read.first != psn
+            })?;
+        let before = core::mem::replace(&mut read.last, psn.previous());
+        Some((before, read.last))
+    }
+
+    /// A response of `payload` octets is the last one of its READ, whose claim may have been open: its last PSN before
+    /// and now.
+    pub(crate) fn ends_at(&mut self, psn: Psn, only: bool, payload: u32) -> Option<(Psn, Psn)> {
+        self.pmtu_at_least = self.pmtu_at_least.max(payload);
+        let read = self.list.iter_mut().rev().find(|read| {
+            if only {
+                read.first == psn
+            } else {
+                psn.since(read.first) > 0
+            }
+        })?;
+        if read.claim == Claim::Certain {
+            return None;
+        }
+        read.claim = Claim::Certain;
+        self.provisional.take_if(|first| *first == read.first);
+        let before = core::mem::replace(&mut read.last, psn);
+        (before != psn).then_some((before, psn))
     }
 
     /// No claim waits for the next request.
@@ -179,6 +227,7 @@ impl Reads {
                     .first
                     .plus(octets.div_ceil(pmtu).clamp(1, MOST_CLAIMED) - 1);
                 read.claim = Claim::Certain;
+                self.provisional.take_if(|first| *first == read.first);
                 if last != read.last {
                     revised.push((read.last, last));
                     read.last = last;

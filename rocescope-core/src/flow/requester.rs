@@ -198,6 +198,7 @@ impl Requester {
         if !self.started {
             self.start(packet);
         }
+        self.expire_ahead(packet.at, packet.frame, out);
         if self.is_behind(packet) {
             let class = self.behind(packet, out);
             self.ids.learn(packet, false);
@@ -294,7 +295,7 @@ impl Requester {
     }
 
     /// PSNs beyond the high-water that were sent but not seen here.
-    fn skip(&mut self, hole: Range, packet: &PacketFacts, out: &mut Vec<Event>) {
+    fn skip(&mut self, mut hole: Range, packet: &PacketFacts, out: &mut Vec<Event>) {
         self.counts.skips += hole.count();
         if let Some(folded) = self.holes.insert(hole) {
             self.counts.missing_folded += folded.count();
@@ -306,15 +307,19 @@ impl Requester {
             }));
             return;
         }
+        if let Some(acked) = self.acked.filter(|acked| acked.since(hole.first) >= 0) {
+            // Answers came first, and what they acknowledged counts as a gap of the capture already.
+            hole.first = acked.next();
+        }
+        if hole.last.since(hole.first) < 0 {
+            return;
+        }
         if self.capture_lost {
             self.excused.insert(hole);
             return;
         }
         self.skipped.insert(hole);
         self.spare_damaged(hole);
-        if let Some(acked) = self.acked {
-            self.capture_gaps_through(acked, packet.at, packet.frame, out);
-        }
     }
 
     /// What was stepped over because its frame had a bad ICRC was not lost before this tap, it was damaged.
@@ -338,6 +343,20 @@ impl Requester {
         }
     }
 
+    /// The last PSN that a late packet claims: an open claim goes as far as nothing was seen behind it.
+    pub(super) fn claim_late(&mut self, packet: &PacketFacts) -> Psn {
+        if let Operation::Send | Operation::RdmaWrite = packet.info.operation {
+            return packet.psn;
+        }
+        let hole = self.holes.iter().find(|hole| hole.contains(packet.psn));
+        let until = match hole {
+            Some(hole) => hole.last,
+            None if packet.psn.since(self.first) < 0 => self.first.previous(),
+            None => packet.psn,
+        };
+        self.reads.claim_late(packet, self.pmtu, until)
+    }
+
     /// A READ whose claim was open: the next request tells how many PSNs it claimed, so no skip is made from it.
     fn resolve_provisional(&mut self, next: Psn) {
         if let Some(last) = self
@@ -357,21 +376,25 @@ impl Requester {
         }
         self.pmtu = payload;
         for (old, new) in self.reads.revise(payload) {
-            if new.since(old) > 0 {
-                if self.high == old {
-                    self.high = new;
-                    self.cursor = new;
-                }
-            } else if self.high == old {
-                self.high = new;
-                self.cursor = new;
-            } else {
-                // It claimed too much: what lies behind it was never carried by a packet seen.
-                let rest = Range::new(new.next(), old);
-                self.counts.skips += rest.count();
-                self.holes.insert(rest);
-                self.skipped.insert(rest);
-            }
+            self.revise_claim(old, new);
+        }
+    }
+
+    /// A READ claims through `new`, not `old`.
+    pub(crate) fn revise_claim(&mut self, old: Psn, new: Psn) {
+        if self.high == old {
+            self.high = new;
+            self.cursor = new;
+        } else if new.since(old) > 0 {
+            let more = Range::new(old.next(), new);
+            self.holes.remove(more);
+            self.skipped.remove(more);
+        } else {
+            // It claimed too much: what lies behind it was never carried by a packet seen.
+            let rest = Range::new(new.next(), old);
+            self.counts.skips += rest.count();
+            self.holes.insert(rest);
+            self.skipped.insert(rest);
         }
     }
 

@@ -133,17 +133,14 @@ impl Partition {
 fn kind_of(facts: &PacketFacts, packet: &TransportPacket<'_>, older: bool) -> Option<AnswerKind> {
     let payload = facts.payload_len;
     match facts.info.operation {
-        Operation::RdmaReadResponse => {
-            let teaches_pmtu = matches!(facts.info.part, Part::First | Part::Middle);
-            Some(AnswerKind::Response {
-                payload,
-                teaches_pmtu,
-                older,
-            })
-        }
+        Operation::RdmaReadResponse => Some(AnswerKind::Response {
+            payload,
+            part: facts.info.part,
+            older,
+        }),
         Operation::AtomicAcknowledge => Some(AnswerKind::Response {
             payload: 0,
-            teaches_pmtu: false,
+            part: Part::Only,
             older,
         }),
         Operation::Acknowledge => match packet.aeth()?.kind() {

@@ -2,12 +2,15 @@
 //! hosts meet here, and no part asks another one.
 
 mod answer;
+mod damage;
 mod facts;
 mod life;
 mod management;
 mod request;
 mod reuse;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use crate::Time;
 use crate::encap::{Carrier, Located};
@@ -20,11 +23,12 @@ use crate::flow::table::Table;
 use crate::report::{EcnCounts, Finding, FrameRef, IcrcCounts, PairedBy, RequesterTotals, Subject};
 use crate::settings::Settings;
 use facts::facts_of;
-use rocescope_wire::{Fault, Opcode, Qpn, Role, Transport, TransportPacket, icrc};
+use rocescope_wire::{Fault, Opcode, Qpn, Role, Transport, TransportPacket};
 use std::sync::Arc;
 
 pub use crate::flow::requester::Class;
 pub use crate::flow::stream::Icrc;
+pub use damage::check_icrc;
 pub use run::{Fold, Run};
 
 /// Times in which a capture lost frames, remembered.
@@ -323,35 +327,6 @@ impl Partition {
         stream.recent.other_port(facts)
     }
 
-    /// A whole frame with a bad ICRC: any bit of it may be wrong, so it moves nothing and opens no stream.
-    fn damaged(
-        &mut self,
-        known: Option<u32>,
-        facts: &PacketFacts,
-        packet: &TransportPacket<'_>,
-        located: &Located<'_>,
-    ) {
-        let request = facts.info.role == Role::Request;
-        let hint = icrc::hint(
-            icrc_carrier(located.carrier),
-            located.network,
-            packet.octets(),
-        );
-        let event = facts.event(EventKind::BadIcrc { hint, request });
-        let Some((id, stream)) = known.and_then(|id| Some((id, self.table.get_mut(id)?))) else {
-            self.totals.icrc.bad += 1;
-            self.totals.ecn.add(facts.ecn);
-            self.strays.add(&event);
-            return;
-        };
-        stream.count(facts);
-        if request && matches!(facts.info.transport, Transport::Rc | Transport::Xrc) {
-            stream.requester.on_damaged(facts.psn);
-        }
-        self.events.push(event);
-        self.detect(id);
-    }
-
     fn dispatch(&mut self, id: u32, facts: &PacketFacts, packet: &TransportPacket<'_>) -> Verdict {
         match (facts.info.role, facts.info.transport) {
             (Role::Request, Transport::Rc | Transport::Xrc | Transport::Uc) => {
@@ -413,32 +388,6 @@ impl Partition {
         }
         self.events = events;
         self.events.clear();
-    }
-}
-
-/// Checks the ICRC of a located packet.
-#[must_use]
-pub fn check_icrc(settings: &Settings, located: &Located<'_>) -> Icrc {
-    let cut = located.transport.len() < located.wire_len as usize;
-    if !settings.check_icrc || cut || located.cut_by_mirror {
-        return Icrc::Unverifiable;
-    }
-    match icrc::check(
-        icrc_carrier(located.carrier),
-        located.network,
-        located.transport,
-    ) {
-        icrc::IcrcState::Good => Icrc::Good,
-        icrc::IcrcState::Bad { .. } => Icrc::Bad,
-        icrc::IcrcState::Unverifiable => Icrc::Unverifiable,
-    }
-}
-
-fn icrc_carrier(carrier: Carrier) -> icrc::Carrier {
-    match carrier {
-        Carrier::RoceV1 => icrc::Carrier::Grh,
-        Carrier::RoceV2Ipv4 => icrc::Carrier::Ipv4,
-        Carrier::RoceV2Ipv6 => icrc::Carrier::Ipv6,
     }
 }
 

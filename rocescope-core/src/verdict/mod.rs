@@ -114,15 +114,26 @@ fn frames(finding: &Finding) -> Vec<FrameRef> {
     finding.frames.iter().copied().take(8).collect()
 }
 
+/// A line of advice as a sentence.
+fn as_sentence(advice: &str) -> String {
+    let mut letters = advice.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let sentence: String = first.into_iter().flatten().chain(letters).collect();
+    match sentence.ends_with('.') {
+        true => sentence,
+        false => sentence + ".",
+    }
+}
+
 fn next_step(case: &Case<'_>, first: Option<&Finding>) -> String {
     if let Some(finding) = first {
-        return finding.next_step.to_owned();
+        return as_sentence(finding.next_step);
     }
     if !case.any_roce() {
         return coverage::where_to_find_roce(case);
     }
     match case.report.findings.iter().find(|finding| matches!(finding.subject, Subject::Capture | Subject::Source { .. })) {
-        Some(finding) => finding.next_step.to_owned(),
+        Some(finding) => as_sentence(finding.next_step),
         None => "If the job is slow all the same, capture at the other end, over a longer time, or look at the hosts: \
                  what this tap saw of the fabric is in order."
             .to_owned(),

@@ -1,7 +1,7 @@
 //! Traffic out of octets: every eight make one packet, so that a fuzzer reaches deep into the engine.
 
 use rocescope_wire::build::{Fill, FrameBuilder};
-use rocescope_wire::{Aeth, Msn, Opcode, Psn, Qpn, Reth};
+use rocescope_wire::{Aeth, Msn, Opcode, OpcodeInfo, Psn, Qpn, Reth};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// One frame of the traffic.
@@ -61,7 +61,7 @@ pub fn frames(octets: &[u8]) -> Vec<Frame> {
             };
             let opcode = Opcode(OPCODES[usize::from(kind) % OPCODES.len()]);
             let (back, pair) = (usize::from(who & 1), usize::from(who >> 1 & 1));
-            let response = opcode.info().is_some_and(|info| info.is_response());
+            let response = opcode.info().is_some_and(OpcodeInfo::is_response);
             let asker = if response { 1 - back } else { back };
             let jump = i16::from_be_bytes([jump_high, jump_low]);
             // Mostly small steps, sometimes far ones.
