@@ -174,6 +174,12 @@ impl Requester {
             }
             _ => None,
         };
+        if response == Some(Response::Repeated) {
+            self.repairing.response_came_twice(answer.psn);
+        }
+        if answer.kind == AnswerKind::Nak(NakCode::PsnSequenceError) {
+            self.restore_head(answer.psn, answer.at);
+        }
         let beyond = through.since(self.high) > 0;
         if beyond {
             self.ahead = Some(Ahead {
@@ -443,7 +449,7 @@ impl Requester {
             .is_some_and(|late| at.since(late) <= REORDER_NS)
         {
             Where::Reordering
-        } else if self.was_skipped(psn) {
+        } else if self.was_skipped(psn) || self.repairing.just_repaired(psn, at) {
             Where::Before
         } else {
             Where::After

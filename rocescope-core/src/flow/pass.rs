@@ -75,12 +75,10 @@ impl Requester {
             if was_skipped {
                 open.resent_skips.insert(Range::new(packet.psn, packet.psn));
             }
-            if !response && paired {
-                if acked {
-                    open.spurious += 1;
-                } else {
-                    open.unjudged += 1;
-                }
+            if !response && paired && acked {
+                open.spurious += 1;
+            } else if !response {
+                open.unjudged += 1;
             }
         }
         if !response && acked && paired {
@@ -104,6 +102,10 @@ impl Requester {
             return last;
         }
         if let Some(open) = self.repairing.open.as_deref_mut() {
+            if first_of_pass {
+                open.tail = (why == Reissue::Tail).then_some(packet.psn);
+                open.responses_lost.0 += u64::from(why == Reissue::Tail);
+            }
             open.responses_lost.0 += before;
             open.responses_lost.1 += after;
             if first_of_pass
@@ -111,7 +113,9 @@ impl Requester {
                 && open.recovery.trigger != Trigger::Rnr
             {
                 match why {
-                    Reissue::Skipped => open.recovery.place = Where::ResponseBefore,
+                    Reissue::Skipped | Reissue::Tail => {
+                        open.recovery.place = Where::ResponseBefore;
+                    }
                     Reissue::Seen => open.recovery.place = Where::ResponseAfter,
                     Reissue::Silent => {}
                 }
@@ -143,6 +147,7 @@ impl Requester {
         };
         open.recovery.tries += 1;
         (open.last_try, open.last_frame) = (packet.at, packet.frame);
+        open.last_psn = packet.psn;
         for tries in [&mut open.tries, &mut self.tries] {
             match cause.trigger {
                 Trigger::Nak => tries.nak += 1,
@@ -206,18 +211,22 @@ impl Requester {
             tries: Tries::default(),
             last_try: packet.at,
             last_frame: packet.frame,
+            last_psn: packet.psn,
             resent_skips: Ranges::default(),
             lost_again: 0,
             lost_after: 0,
             damaged: 0,
             longest_gap_ns: 0,
             responses_lost: (0, 0),
+            tail: None,
+            head: None,
             spurious: 0,
             unjudged: 0,
             late: false,
             selective: false,
             response: answered_by_response(packet.info.operation),
             closed: None,
+            settles: Time(0),
         }));
         self.counts.recoveries += 1;
     }
@@ -309,7 +318,11 @@ impl Requester {
     /// The sender began the pass before the first packet of it seen here: those in between were lost again.
     fn lose_head(&mut self, packet: &PacketFacts, cause: &Cause) {
         if packet.psn.since(cause.from) > 0 {
-            self.skip_again(Range::new(cause.from, packet.psn.previous()));
+            let head = Range::new(cause.from, packet.psn.previous());
+            let again = self.skip_again(head);
+            if let Some(open) = self.repairing.open.as_deref_mut() {
+                open.head = (cause.trigger == Trigger::Timeout).then_some((head, again));
+            }
         }
     }
 
@@ -326,8 +339,8 @@ impl Requester {
         }
     }
 
-    /// PSNs of a repair that were sent but not seen here.
-    fn skip_again(&mut self, over: Range) {
+    /// PSNs of a repair that were sent but not seen here. Returns how many of them had been lost before.
+    fn skip_again(&mut self, over: Range) -> u64 {
         let again: u64 = self.skipped.remove(over);
         self.counts.skips += over.count();
         self.skipped.insert(over);
@@ -335,6 +348,7 @@ impl Requester {
         if let Some(open) = self.repairing.open.as_deref_mut() {
             open.lost_again += again;
         }
+        again
     }
 
     /// A pass under way that goes over the PSN of a NAK answers it; what was in flight behind that PSN does not.

@@ -64,6 +64,8 @@ pub(crate) enum Reissue {
     Skipped,
     /// Its response passed here: lost between tap and requester.
     Seen,
+    /// Those before it passed here, it and all behind it did not: one at least was lost between responder and tap.
+    Tail,
     /// No response to it was due yet: the request or the response was lost.
     Silent,
 }
@@ -247,6 +249,8 @@ impl Reads {
             Reissue::Skipped
         } else if self.highest.is_some_and(|highest| highest.since(psn) >= 0) {
             Reissue::Seen
+        } else if psn != read.first && self.highest == Some(psn.previous()) {
+            Reissue::Tail
         } else {
             Reissue::Silent
         };

@@ -25,6 +25,8 @@ pub(crate) struct Open {
     pub(super) tries: Tries,
     pub(super) last_try: Time,
     pub(super) last_frame: FrameRef,
+    /// PSN of the first packet seen of the latest pass.
+    pub(super) last_psn: Psn,
     /// PSNs sent again that had been stepped over.
     pub(super) resent_skips: Ranges,
     /// PSNs stepped over again: their earlier loss is certain.
@@ -34,6 +36,10 @@ pub(crate) struct Open {
     pub(super) damaged: u64,
     pub(super) longest_gap_ns: u64,
     pub(super) responses_lost: (u64, u64),
+    /// A READ was asked for again from here, behind the last response seen.
+    pub(super) tail: Option<Psn>,
+    /// What a pass without a NAK was taken to have begun with although it was not seen, and how much of it was lost again.
+    pub(super) head: Option<(Range, u64)>,
     pub(crate) spurious: u64,
     /// SEND and WRITE packets sent again of which no extra answer was seen.
     pub(crate) unjudged: u64,
@@ -43,6 +49,8 @@ pub(crate) struct Open {
     /// What was sent again first is answered by a response.
     pub(super) response: bool,
     pub(super) closed: Option<Time>,
+    /// Closed: no answer to any of its packets is due after this.
+    pub(super) settles: Time,
 }
 
 /// The repairs of a stream.
@@ -82,6 +90,23 @@ impl Repairing {
         let latest = [&self.open, &self.settling];
         let mut latest = latest.into_iter().flatten();
         latest.any(|open| open.last_try > at)
+    }
+
+    /// A pass that began less than the trust in the order between directions ago sent `psn` again, which had been lost.
+    pub(crate) fn just_repaired(&self, psn: Psn, at: Time) -> bool {
+        self.open.as_deref().is_some_and(|open| {
+            at.since(open.last_try) <= DIRECTION_SLACK_NS && open.resent_skips.contains(psn)
+        })
+    }
+
+    /// The responder was slow, and nothing was lost: the response that was asked for again came twice.
+    pub(crate) fn response_came_twice(&mut self, psn: Psn) {
+        if let Some(open) = self.current()
+            && open.tail.take_if(|tail| *tail == psn).is_some()
+        {
+            open.responses_lost.0 -= 1;
+            open.recovery.place = Where::AfterOrAnswer;
+        }
     }
 
     /// The cursor steps from inside a pass to beyond the high-water.
@@ -131,6 +156,9 @@ impl Requester {
         }
         open.closed = Some(at);
         self.repairing.last_end = at;
+        // The answer to the last packet takes as long as the first answer took to come, and copies are answered too.
+        let waited = at.0.saturating_sub(open.recovery.stalled_ns);
+        open.settles = at.max(open.last_try.plus_ns(waited)).plus_ns(SETTLE_NS);
         open.recovery.end_ns = Some(at.0);
         open.recovery.stalled_ns = at.0.saturating_sub(open.recovery.stalled_ns);
         self.repairing.settling = self.repairing.open.take();
@@ -142,7 +170,7 @@ impl Requester {
             return false;
         };
         let early = nak.at.since(open.last_try) <= DIRECTION_SLACK_NS && open.last_try <= nak.at;
-        let fits = Psn::new(open.recovery.first_psn).since(nak.psn) >= 0;
+        let fits = open.last_psn.since(nak.psn) >= 0;
         if !early || !fits || open.tries.nak > 0 {
             return false;
         }
@@ -158,19 +186,56 @@ impl Requester {
         open.tries.nak += 1;
         self.tries.nak += 1;
         open.recovery.trigger = Trigger::Nak;
-        if open.recovery.place == Where::AfterOrAnswer {
-            open.recovery.place = Where::After;
-            open.lost_after += 1;
+        open.recovery.first_psn = nak.psn.get();
+        open.recovery.place = nak.place;
+        match nak.place {
+            Where::After => open.lost_after += 1,
+            Where::Damaged => open.damaged += 1,
+            _ => {}
         }
         true
     }
 
+    /// The NAK that a pass under way answers came after it: the pass began at its PSN, not before.
+    pub(crate) fn restore_head(&mut self, nak: Psn, at: Time) {
+        let Some(open) = self.repairing.open.as_deref_mut() else {
+            return;
+        };
+        let early = at.since(open.last_try) <= DIRECTION_SLACK_NS;
+        let Some((head, again)) = open
+            .head
+            .take_if(|(head, _)| early && nak.since(head.last) > 0)
+        else {
+            return;
+        };
+        open.lost_again -= again;
+        self.counts.skips -= head.count();
+        self.skipped.remove(head);
+    }
+
+    /// Answers are visible from now on and none came before: no NAK asked for the passes so far.
+    pub(crate) fn no_answer_before(&mut self) {
+        let Some(open) = self.repairing.open.as_deref_mut() else {
+            return;
+        };
+        let passes = core::mem::take(&mut open.tries.unknown);
+        open.tries.timeout += passes;
+        self.tries.timeout += passes;
+        self.tries.unknown -= passes;
+        if open.recovery.trigger == Trigger::Unknown {
+            let first = Psn::new(open.recovery.first_psn);
+            open.recovery.trigger = Trigger::Timeout;
+            open.recovery.place = if open.resent_skips.contains(first) {
+                Where::Before
+            } else {
+                Where::AfterOrAnswer
+            };
+        }
+    }
+
     /// Settles a recovery that closed long enough ago.
     pub(crate) fn settle(&mut self, now: Time, out: &mut Vec<Event>) {
-        let due = |open: &Open| {
-            open.closed
-                .is_some_and(|closed| now.since(closed) > SETTLE_NS)
-        };
+        let due = |open: &Open| now > open.settles;
         if self.repairing.settling.as_deref().is_some_and(due) {
             self.finish_settling(out);
         }

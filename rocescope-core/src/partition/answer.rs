@@ -106,6 +106,12 @@ impl Partition {
         (one.peer, other.peer) = (Some(b), Some(a));
         (one.paired_by, other.paired_by) = (Some(by), Some(by));
         (one.requester.paired, other.requester.paired) = (true, true);
+        if other.responder.packets <= 1 {
+            one.requester.no_answer_before();
+        }
+        if one.responder.packets <= 1 {
+            other.requester.no_answer_before();
+        }
         self.unpaired.remove(a, one);
         self.unpaired.remove(b, other);
         let agreed = self

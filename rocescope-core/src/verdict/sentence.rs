@@ -149,7 +149,8 @@ fn lossy(case: &Case<'_>) -> Option<String> {
             .replacen("packet ", "packets ", 1);
     }
     if stream.requester.broken_messages > 0 {
-        let (broken, all) = (stream.requester.broken_messages, stream.requester.messages);
+        let broken = stream.requester.broken_messages;
+        let all = stream.requester.messages + broken;
         parts.push(format!(
             "{} of {} broken",
             count(broken),

@@ -180,7 +180,7 @@ fn uc_is_hedged() {
     let mut datagrams = stream(0, A, B, 1, 986);
     datagrams.transport = "UC";
     datagrams.requester.missing_psns = 14;
-    datagrams.requester.messages = 60;
+    datagrams.requester.messages = 46;
     datagrams.requester.broken_messages = 14;
     let report = of(vec![datagrams]);
     let said = sentence(&report);

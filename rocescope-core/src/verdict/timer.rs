@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use crate::figure::duration;
-use crate::report::{Connection, Stream};
+use crate::report::{Connection, Recovery, Stream, Trigger, Where};
 
 /// A timer this many times the median answer time is in no hurry; below, it fires while answers are under way.
 const TIGHT: u64 = 2;
@@ -17,10 +17,10 @@ pub(super) fn timeout(case: &Case<'_>, worst: &[u64]) -> Option<String> {
     let others = case.report.streams.iter().filter(waited);
     of_worst
         .chain(others)
-        .find_map(|stream| sentence(case.connection_of(stream.id)?))
+        .find_map(|stream| sentence(case, case.connection_of(stream.id)?))
 }
 
-fn sentence(connection: &Connection) -> Option<String> {
+fn sentence(case: &Case<'_>, connection: &Connection) -> Option<String> {
     let from_cm = connection
         .cm
         .map(|cm| cm.ack_timeout_ns)
@@ -31,21 +31,61 @@ fn sentence(connection: &Connection) -> Option<String> {
     } else {
         "the shortest gap before a timeout pass".to_owned()
     };
-    let answer = connection
-        .latency_ns
-        .ack
-        .or(connection.latency_ns.read_last);
-    let beside = match answer {
+    let recoveries = connection
+        .streams
+        .iter()
+        .filter_map(|id| case.stream(*id))
+        .flat_map(|stream| &stream.requester.recoveries);
+    let faster = shortest_gap(recoveries.clone()).filter(|gap| *gap < timer / TIGHT);
+    let in_force = faster.unwrap_or(timer);
+    let faster = faster.map_or_else(String::new, |gap| {
+        format!(
+            ", but repeats come {} after (faster than the timer: adaptive retransmission)",
+            duration(gap)
+        )
+    });
+    let beside = match answer_time(connection, recoveries) {
         None => "no undisturbed answer was seen to compare with".to_owned(),
-        Some(answer) if timer < answer.p50.saturating_mul(TIGHT) => {
+        Some((answer, how)) => {
+            let verdict = if in_force < answer.saturating_mul(TIGHT) {
+                "too short: "
+            } else {
+                ""
+            };
             format!(
-                "too short: answers take {} at this tap (median)",
-                duration(answer.p50)
+                "{verdict}answers take {} at this tap ({how})",
+                duration(answer)
             )
         }
-        Some(answer) => format!("answers take {} at this tap (median)", duration(answer.p50)),
     };
-    Some(format!("{} ({source}); {beside}", duration(timer)))
+    Some(format!("{} ({source}){faster}; {beside}", duration(timer)))
+}
+
+/// The shortest time in which a repair without a NAK began.
+fn shortest_gap<'a>(recoveries: impl Iterator<Item = &'a Recovery>) -> Option<u64> {
+    recoveries
+        .filter(|recovery| recovery.trigger == Trigger::Timeout)
+        .flat_map(|recovery| recovery.gaps_ns.iter().copied())
+        .min()
+}
+
+/// How long answers take; where none was undisturbed, how long the first one took that made repeats needless.
+fn answer_time<'a>(
+    connection: &Connection,
+    recoveries: impl Iterator<Item = &'a Recovery>,
+) -> Option<(u64, &'static str)> {
+    let latency = &connection.latency_ns;
+    let median = latency.ack.or(latency.read_last);
+    let needless = || {
+        recoveries
+            .filter(|recovery| recovery.place == Where::Spurious)
+            .map(|recovery| recovery.stalled_ns)
+            .min()
+            .map(|least| (least, "the least in needless repairs"))
+    };
+    median
+        .map(|answer| (answer.p50, "median"))
+        .or_else(needless)
 }
 
 /// CM's encoding of that timer.

@@ -53,6 +53,13 @@ pub(crate) fn differences(expect: &Expect, report: &Value) -> Vec<String> {
     {
         lines.push(format!("the verdict says {words:?}: {sentence}"));
     }
+    for (path, words) in &expect.texts {
+        match value(report, path) {
+            Ok(Value::String(text)) if text.contains(words) => {}
+            Ok(got) => lines.push(format!("{path} does not say {words:?}: {got}")),
+            Err(error) => lines.push(format!("{path}: {error}")),
+        }
+    }
     for (path, expected) in &expect.values {
         let expected = json(expected);
         match value(report, path) {

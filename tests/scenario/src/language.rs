@@ -203,6 +203,9 @@ pub(crate) struct Expect {
     /// Words that the verdict's sentence must not contain.
     #[serde(default)]
     pub(crate) verdict_without: Vec<String>,
+    /// Words that texts of the JSON report contain, by their path.
+    #[serde(default)]
+    pub(crate) texts: BTreeMap<String, String>,
     /// Values of the JSON report by their path.
     #[serde(default)]
     pub(crate) values: toml::Table,
