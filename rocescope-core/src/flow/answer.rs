@@ -3,12 +3,12 @@
 //! ACK, READ response, atomic answer, NAK and RNR NAK each acknowledge every PSN before their own, the first three also
 //! their own: one answer may cover many requests.
 
+use super::measured::Measured;
 use super::pass::REORDER_NS;
 use super::read::Response;
 use super::requester::{NO_MESSAGE, Requester};
 use crate::Time;
 use crate::event::{Event, EventKind};
-use crate::histogram::Histogram;
 use crate::report::{FrameRef, Where};
 use rocescope_wire::{NakCode, Part, Psn, RnrTimer};
 
@@ -75,17 +75,6 @@ pub(crate) struct NakPlaces {
     pub(crate) of_rnr: u64,
     /// Beyond everything acknowledged before (`rcvd_seq_err` of rxe).
     pub(crate) advancing: u64,
-}
-
-/// Latencies at this tap: made with the first measurement.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Measured {
-    pub(crate) ack: Histogram,
-    pub(crate) read_first: Histogram,
-    pub(crate) read_last: Histogram,
-    pub(crate) message: Histogram,
-    /// From an answer to the next request.
-    pub(crate) turn: Histogram,
 }
 
 /// What is known of the answers to a stream's requests.
@@ -246,6 +235,10 @@ impl Requester {
 
     fn on_response(&mut self, answer: &Answer, older: bool) -> Response {
         let response = self.reads.on_response(answer.psn, older);
+        let resent = core::mem::take(&mut self.reads.resent);
+        if let Some(open) = self.repairing.current().filter(|_| resent > 0) {
+            open.responses_lost.0 += resent;
+        }
         if let Response::New {
             asked: Some(asked),
             first,

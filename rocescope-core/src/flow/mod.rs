@@ -5,6 +5,7 @@ pub(crate) mod behind;
 pub(crate) mod cm;
 pub(crate) mod gap;
 pub(crate) mod ip_id;
+pub(crate) mod measured;
 pub(crate) mod message;
 pub(crate) mod pairing;
 pub(crate) mod pass;

@@ -105,6 +105,8 @@ pub(crate) struct Reads {
     provisional: Option<Psn>,
     /// The PMTU is no smaller: a response carried as many octets.
     pmtu_at_least: u32,
+    /// Responses that were stepped over and came again, not booked yet.
+    pub(crate) resent: u64,
     pub(crate) counts: ResponseCounts,
 }
 
@@ -303,7 +305,8 @@ impl Reads {
             let from = self.cursor.map_or(self.list[0].first, Psn::next);
             self.step_over(from, psn);
         }
-        self.skipped.remove(own);
+        // Stepped over once more since it was asked for again, and here it is: that one was lost too.
+        self.resent += self.skipped.remove(own);
         self.cursor = Some(psn);
         if self.highest.is_none_or(|highest| psn.since(highest) > 0) {
             self.highest = Some(psn);

@@ -161,7 +161,7 @@ pub(super) fn connection_row(
 ) -> Connection {
     let conversation = part.cm.of(one.key.dst, one.key.dest_qpn);
     let sides = [&one.requester, &other.requester];
-    let mut measured = crate::flow::answer::Measured::default();
+    let mut measured = crate::flow::measured::Measured::default();
     for side in sides {
         if let Some(own) = &side.answers.measured {
             measured.ack.merge(&own.ack);

@@ -282,7 +282,28 @@ impl Run {
             self.first = self.last.clone();
             return;
         }
-        // What lies between first and last is known only in sum: the next packet is taken to be like the first.
+        // What lies between first and last is known only in sum: the next packet is taken to be like the first where one
+        // such is left.
+        first.ecn = left_beside(&self.ecn, first.ecn, self.last.ecn & 3);
+        first.icrc = match left_beside(&self.icrc, first.icrc as u8, self.last.icrc as u8) {
+            0 => Icrc::Good,
+            1 => Icrc::Bad,
+            _ => Icrc::Unverifiable,
+        };
         first.ip_id = first.ip_id.map(|id| id.wrapping_add(1));
+    }
+}
+
+/// A kind of which one is left beside the last packet, `like` where possible.
+fn left_beside<const KINDS: usize>(counts: &[u64; KINDS], like: u8, last: u8) -> u8 {
+    let left = |kind: u8| {
+        counts
+            .get(usize::from(kind))
+            .is_some_and(|count| *count > u64::from(kind == last))
+    };
+    if left(like & 3) {
+        like & 3
+    } else {
+        (0..KINDS as u8).find(|kind| left(*kind)).unwrap_or(last)
     }
 }

@@ -1,5 +1,6 @@
 //! What is known about a source beside its frames.
 
+use crate::report::Untrusted;
 use rocescope_core::Time;
 use rocescope_core::encap::LinkType;
 use rocescope_core::report::{self, Vantage};
@@ -234,7 +235,7 @@ impl SourceFacts {
         let mut lines: Vec<_> = unknown()
             .take(UNKNOWN_LINK_LINES)
             .map(|(index, interface)| {
-                let name = interface.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+                let name = interface.name.as_ref().map(|name| format!(" ({})", Untrusted(name))).unwrap_or_default();
                 let (path, LinkType(link)) = (&self.path, interface.link);
                 let frames = count(interface.frames, "frame");
                 format!("{path}: link type {link} of interface {index}{name} is not known here: {frames} not analysed")
