@@ -3,7 +3,7 @@
 //! ACK, READ response, atomic answer, NAK and RNR NAK each acknowledge every PSN before their own, the first three also
 //! their own: one answer may cover many requests.
 
-use super::measured::Measured;
+use super::measured::{Measured, NakPlaces};
 use super::pass::REORDER_NS;
 use super::read::Response;
 use super::requester::{NO_MESSAGE, Requester};
@@ -62,19 +62,6 @@ pub(crate) struct Ahead {
     pub(crate) psn: Psn,
     pub(crate) at: Time,
     pub(crate) frame: FrameRef,
-}
-
-/// NAKs (PSN sequence error) by what they say of the place of the loss.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct NakPlaces {
-    pub(crate) before: u64,
-    pub(crate) after: u64,
-    pub(crate) damaged: u64,
-    pub(crate) reordering: u64,
-    pub(crate) unknown: u64,
-    pub(crate) of_rnr: u64,
-    /// Beyond everything acknowledged before (`rcvd_seq_err` of rxe).
-    pub(crate) advancing: u64,
 }
 
 /// What is known of the answers to a stream's requests.
