@@ -23,7 +23,6 @@ mod values;
 use language::Scenario;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests")
@@ -59,23 +58,6 @@ fn trace(name: &str) -> PathBuf {
         .join("traces/scenario")
         .join(name)
         .with_extension("pcapng")
-}
-
-fn report(file: &Path) -> Result<serde_json::Value, String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_rocescope"))
-        .args(["analyze", "--format", "json"])
-        .arg(file)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        return Err(format!(
-            "{}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        ));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -116,21 +98,16 @@ fn captures_are_what_the_words_make() {
 fn every_scenario_gives_what_it_must() {
     let mut failures = Vec::new();
     for (name, scenario) in scenarios() {
-        let differences = match report(&trace(&name)) {
+        let differences = match expect::report(&trace(&name)) {
             Ok(report) => expect::differences(&scenario.expect, &report),
             Err(error) => vec![error],
         };
-        match (&scenario.pending, differences.is_empty()) {
-            (None, true) | (Some(_), false) => {}
-            (None, false) => failures.push(format!(
-                "{name}: {}\n    {}",
-                scenario.about,
-                differences.join("\n    ")
-            )),
-            (Some(reason), true) => {
-                failures.push(format!("{name} passes: take away `pending = {reason:?}`"));
-            }
-        }
+        failures.extend(expect::verdict(
+            &name,
+            &scenario.about,
+            scenario.pending.as_deref(),
+            &differences,
+        ));
     }
     assert!(
         failures.is_empty(),
@@ -138,4 +115,79 @@ fn every_scenario_gives_what_it_must() {
         failures.len(),
         failures.join("\n\n")
     );
+}
+
+/// Why the text is no scenario, or cannot be played.
+#[track_caller]
+fn refused(steps: &str) -> String {
+    let text = format!("about = \"\"\nsteps = [{steps}]\n[expect]\n");
+    match toml::from_str::<Scenario>(&text) {
+        Err(error) => error.to_string(),
+        Ok(scenario) => capture::pcapng(&scenario).expect_err("it was played"),
+    }
+}
+
+#[test]
+fn mistakes_of_the_writer_are_refused() {
+    for (steps, why) in [
+        ("{ sent = 5 }", "a step says one of"),
+        ("{ send = 5, ack = 1 }", "a step says one of"),
+        ("{ ack = 1, timer = 12 }", "does not take `timer`"),
+        (
+            "{ send = 5, lose = { before = 7 } }",
+            "it does not send PSN 7",
+        ),
+        ("{ again = 3 }", "PSN 3 was never sent"),
+        ("{ rnr = 3 }", "an RNR NAK has a timer"),
+        ("{ wait = \"5\" }", "no duration"),
+        ("{ respond = \"x\" }", "no PSNs"),
+        ("{ send = 5, on = \"two\" }", "no such connection"),
+        ("{ packet = \"RC_SEND\" }", "no such opcode"),
+    ] {
+        let error = refused(steps);
+        assert!(error.contains(why), "{steps}: {error}");
+    }
+    let unknown = toml::from_str::<Scenario>("about = \"\"\nsteps = []\nwhy = 1\n[expect]\n");
+    assert!(unknown.is_err_and(|error| error.to_string().contains("`why`")));
+}
+
+#[test]
+fn what_differs_is_said() {
+    let report = serde_json::json!({
+        "verdict": { "sentence": "all is well" },
+        "streams": [{ "dest_qpn": 34, "packets": 7 }],
+        "findings": [
+            { "id": "psn-gap", "severity": "warning", "count": 2, "message": "2 lost", "subject": {} },
+            { "id": "frames-cut", "severity": "info", "count": 1, "message": "cut", "subject": {} },
+        ],
+    });
+    for (expect, differences) in [
+        (
+            "finding = [{ id = \"psn-gap\", severity = \"warning\", count = 2, says = [\"lost\"] }]",
+            0,
+        ),
+        ("", 1),
+        (
+            "finding = [{ id = \"psn-gap\", severity = \"info\", count = 3, says = [\"won\"] }]",
+            3,
+        ),
+        ("finding = [{ id = \"uc-gap\", severity = \"info\" }]", 2),
+        (
+            "finding = [{ id = \"psn-gap\", severity = \"warning\" }]\nabsent = [\"frames-cut\"]",
+            1,
+        ),
+        (
+            "finding = [{ id = \"psn-gap\", severity = \"warning\" }]\nverdict = [\"ill\"]\nverdict-without = [\"well\"]",
+            2,
+        ),
+        (
+            "finding = [{ id = \"psn-gap\", severity = \"warning\" }]\n[values]\n\"streams[dest_qpn=0x22].packets\" = 8\n\
+             \"streams[dest_qpn=0x22].packet\" = 7\n\"streams[1].packets\" = 7\n\"streams.length\" = 1",
+            3,
+        ),
+    ] {
+        let expected = toml::from_str(expect).expect("TOML");
+        let lines = expect::differences(&expected, &report);
+        assert_eq!(lines.len(), differences, "{expect}\n{lines:#?}");
+    }
 }

@@ -69,8 +69,11 @@ pub(super) fn on(event: &Event, _: &View<'_>, findings: &mut Findings<'_>) {
 }
 
 fn payload_text(payload: u32, pmtu: u32) -> String {
-    if payload == 0 {
-        "a Last packet without payload".to_owned()
+    if pmtu == 0 {
+        format!(
+            "{} of payload in a First or Middle packet, which is no path MTU",
+            counted(payload.into(), "octet", "octets")
+        )
     } else {
         format!(
             "{} of payload in a First or Middle packet at a path MTU of {}",

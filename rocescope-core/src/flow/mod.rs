@@ -7,6 +7,7 @@ pub(crate) mod gap;
 pub(crate) mod ip_id;
 pub(crate) mod measured;
 pub(crate) mod message;
+pub(crate) mod nak;
 pub(crate) mod pairing;
 pub(crate) mod pass;
 pub(crate) mod ranges;

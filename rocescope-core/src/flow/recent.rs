@@ -3,6 +3,7 @@
 use super::stream::PacketFacts;
 use crate::Time;
 use crate::time::MILLISECOND_NS;
+use rocescope_wire::{Opcode, Psn};
 
 /// Packets remembered a stream.
 const REMEMBERED: usize = 64;
@@ -131,6 +132,14 @@ impl Recent {
                     && seen.len == wanted.len
                     && packet.at.since(seen.at) <= OTHER_POINT_NS
             })
+    }
+
+    /// Opcode and length from BTH to ICRC of the latest packet with that PSN.
+    pub(crate) fn latest(&self, psn: Psn) -> Option<(Opcode, usize)> {
+        (0..self.count.min(REMEMBERED as u64))
+            .map(|back| self.back(back))
+            .find(|seen| seen.opcode_psn & 0x00ff_ffff == psn.get())
+            .map(|seen| (Opcode((seen.opcode_psn >> 24) as u8), seen.len.into()))
     }
 
     /// All packets so far came by `port`.

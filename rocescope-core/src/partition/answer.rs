@@ -1,11 +1,18 @@
 //! Answers on their way from the stream that carries them to the requests they answer.
 
 use super::{Partition, Verdict};
+use crate::event::{Event, EventKind};
 use crate::flow::answer::{Answer, AnswerKind};
 use crate::flow::pairing;
 use crate::flow::stream::PacketFacts;
 use crate::report::PairedBy;
-use rocescope_wire::{AethKind, Operation, Part, TransportPacket};
+use rocescope_wire::transport::ICRC_LEN;
+use rocescope_wire::{AethKind, Bth, NakCode, Operation, Part, TransportPacket};
+
+/// Octets of pad a packet may have.
+const MOST_PAD: u32 = 3;
+/// Streams whose path MTU is compared with, so that many refusals cost no more than many streams.
+const MOST_COMPARED: usize = 1_024;
 
 impl Partition {
     pub(super) fn response(
@@ -89,10 +96,39 @@ impl Partition {
         if let Some(stream) = self.table.get_mut(requests_of) {
             stream.requester.on_answer(answer, &mut self.events);
         }
+        if answer.kind == AnswerKind::Nak(NakCode::InvalidRequest) {
+            self.events
+                .extend(self.refused_for_its_length(requests_of, answer));
+        }
         if !self.events.is_empty() {
             self.detect(requests_of);
         }
         self.events = carried;
+    }
+
+    /// An Only that its receiver refused, of a queue pair whose path MTU is not known, although larger than that of every
+    /// other queue pair between these hosts.
+    fn refused_for_its_length(&self, requests_of: u32, answer: &Answer) -> Option<Event> {
+        let stream = self.table.get(requests_of)?;
+        let (opcode, transport_len) = stream.recent.latest(answer.psn)?;
+        let info = opcode.info().filter(|info| info.part == Part::Only)?;
+        let payload = transport_len.checked_sub(info.headers_len() + Bth::LEN + ICRC_LEN)?;
+        let payload = payload as u32;
+        let others = self.table.streams.iter().flatten().take(MOST_COMPARED);
+        let pmtu = others
+            .filter(|other| (other.key.src, other.key.dst) == (stream.key.src, stream.key.dst))
+            .map(|other| other.requester.pmtu)
+            .max()
+            .filter(|pmtu| *pmtu > 0 && payload.saturating_sub(MOST_PAD) > *pmtu)?;
+        (stream.requester.pmtu == 0).then_some(Event {
+            at: answer.at,
+            frame: answer.frame,
+            kind: EventKind::Length {
+                payload,
+                pmtu,
+                exceeds: true,
+            },
+        })
     }
 
     /// Joins two streams; the answers that waited reach their requests now.

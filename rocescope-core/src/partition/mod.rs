@@ -233,6 +233,7 @@ impl Partition {
         }
         self.totals.cnp += u64::from(facts.opcode == Opcode::CNP);
         if facts.icrc == Icrc::Bad {
+            self.totals.malformed += u64::from(packet.fault().is_some());
             self.damaged(known, facts, packet, input.located);
             return Verdict::Damaged;
         }

@@ -76,8 +76,9 @@ pub(super) fn check_length(stream: &mut Stream, facts: &PacketFacts, events: &mu
     }
     let pmtu = stream.requester.pmtu;
     let exceeds = payload > pmtu;
-    let wrong = pmtu > 0 && (exceeds || inner && payload != pmtu);
-    if wrong || info.part == Part::Last && payload == 0 {
+    // A First or Middle that taught no path MTU has a length that none allows.
+    let wrong = inner && payload > 0 && payload != pmtu || pmtu > 0 && exceeds;
+    if wrong {
         events.push(facts.event(EventKind::Length {
             payload,
             pmtu,

@@ -1,5 +1,6 @@
 //! The words of a scenario. `../README.md` explains them to those who write one.
 
+use crate::expect::Expect;
 use crate::steps::Step;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -185,45 +186,4 @@ impl Side {
             Self::Server => Self::Client,
         }
     }
-}
-
-/// What must come out.
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Expect {
-    /// Findings that must be made; any other above `info` must not.
-    #[serde(default)]
-    pub(crate) finding: Vec<ExpectedFinding>,
-    /// Findings of severity `info` that must not be made either.
-    #[serde(default)]
-    pub(crate) absent: Vec<String>,
-    /// Words of the verdict's sentence.
-    #[serde(default)]
-    pub(crate) verdict: Vec<String>,
-    /// Words that the verdict's sentence must not contain.
-    #[serde(default)]
-    pub(crate) verdict_without: Vec<String>,
-    /// Words that texts of the JSON report contain, by their path.
-    #[serde(default)]
-    pub(crate) texts: BTreeMap<String, String>,
-    /// Values of the JSON report by their path.
-    #[serde(default)]
-    pub(crate) values: toml::Table,
-}
-
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct ExpectedFinding {
-    pub(crate) id: String,
-    pub(crate) severity: String,
-    pub(crate) count: Option<u64>,
-    pub(crate) confidence: Option<String>,
-    /// QPN that the packets of its stream go to.
-    pub(crate) dest_qpn: Option<u32>,
-    /// Words that the message contains.
-    #[serde(default)]
-    pub(crate) says: Vec<String>,
-    /// Words that the message must not contain.
-    #[serde(default)]
-    pub(crate) never_says: Vec<String>,
 }
