@@ -281,6 +281,9 @@ impl Requester {
             Where::Spurious
         } else if self.was_skipped(from) {
             Where::Before
+        } else if !response && self.asks.is_empty() {
+            // No packet seen here was owed an answer: the one that asked was lost before this tap, or never sent.
+            Where::Unknown
         } else {
             Where::AfterOrAnswer
         };
