@@ -34,7 +34,7 @@ pub struct Outcome {
 #[must_use]
 pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut rows = Vec::new();
+    let mut places = Vec::new();
     let mut strays = Strays::default();
     for (index, part) in parts.iter_mut().enumerate() {
         part.finish(now);
@@ -43,63 +43,125 @@ pub fn finish(mut parts: Vec<Partition>, now: Time) -> Outcome {
         outcome.findings.append(&mut part.resolved);
         for id in part.ids() {
             if let Some(stream) = part.table.get(id) {
-                rows.push((stream.key, stream.first_at, stream.first_frame, index, id));
+                let order = (stream.key, stream.first_at, stream.first_frame);
+                places.push((order, Place { part: index, id }));
             }
         }
     }
-    rows.sort_unstable();
-    let number: BTreeMap<(usize, u32), u64> = rows
-        .iter()
-        .enumerate()
-        .map(|(number, (_, _, _, part, id))| ((*part, *id), number as u64))
-        .collect();
-    for (_, _, _, part, id) in &rows {
-        let part_of = &parts[*part];
-        let Some(stream) = part_of.table.get(*id) else {
-            continue;
-        };
-        let peer = stream.peer.and_then(|peer| part_of.table.get(peer));
-        fold(&mut outcome.totals.requester, stream);
-        outcome.totals.icrc.merge(&stream.icrc_counts());
-        outcome.totals.ecn.merge(&stream.ecn_counts());
-        outcome
-            .streams
-            .push(stream_row(number[&(*part, *id)], stream, peer));
-    }
-    for (_, _, _, part, id) in &rows {
-        let part_of = &parts[*part];
-        let Some(stream) = part_of.table.get(*id) else {
-            continue;
-        };
-        let Some(peer_id) = stream.peer else { continue };
-        let (own, other) = (number[&(*part, *id)], number.get(&(*part, peer_id)));
-        let (Some(other), Some(peer)) = (other, part_of.table.get(peer_id)) else {
-            continue;
-        };
-        if own < *other {
-            let connection = outcome.connections.len() as u64;
-            outcome.connections.push(connection_row(
-                connection,
-                [own, *other],
-                stream,
-                peer,
-                part_of,
-            ));
-        }
-    }
+    places.sort_unstable_by_key(|(order, place)| (*order, *place));
+    let places: Vec<Place> = places.into_iter().map(|(_, place)| place).collect();
+    let numbers = Numbers::of(&parts, &places);
+    add_connections(&mut outcome, &parts, &places, &numbers);
+    add_streams(&mut outcome, &mut parts, &places, &numbers);
     outcome.findings.extend(strays.finding());
     number_findings(&mut outcome);
     outcome
 }
 
+/// Where a stream is kept.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    part: usize,
+    id: u32,
+}
+
+/// The numbers of streams in the report.
+struct Numbers(Vec<Vec<u64>>);
+
+impl Numbers {
+    fn of(parts: &[Partition], places: &[Place]) -> Self {
+        let mut numbers: Vec<Vec<u64>> = parts
+            .iter()
+            .map(|part| vec![0; part.table.streams.len()])
+            .collect();
+        for (number, place) in places.iter().enumerate() {
+            numbers[place.part][place.id as usize] = number as u64;
+        }
+        Self(numbers)
+    }
+
+    fn get(&self, place: Place) -> u64 {
+        self.0[place.part][place.id as usize]
+    }
+}
+
+fn add_connections(
+    outcome: &mut Outcome,
+    parts: &[Partition],
+    places: &[Place],
+    numbers: &Numbers,
+) {
+    for place in places {
+        let part = &parts[place.part];
+        let Some(stream) = part.table.get(place.id) else {
+            continue;
+        };
+        let Some(peer_id) = stream.peer else { continue };
+        let Some(peer) = part.table.get(peer_id) else {
+            continue;
+        };
+        let both = [
+            numbers.get(*place),
+            numbers.get(Place {
+                id: peer_id,
+                ..*place
+            }),
+        ];
+        if both[0] < both[1] {
+            let connection = outcome.connections.len() as u64;
+            outcome
+                .connections
+                .push(connection_row(connection, both, stream, peer, part));
+        }
+    }
+}
+
+/// Adds the rows of streams. Each stream is let go as soon as no row needs it, so that a million of them are not held twice.
+fn add_streams(
+    outcome: &mut Outcome,
+    parts: &mut [Partition],
+    places: &[Place],
+    numbers: &Numbers,
+) {
+    outcome.streams.reserve_exact(places.len());
+    for place in places {
+        let table = &mut parts[place.part].table;
+        let Some(stream) = table.get(place.id) else {
+            continue;
+        };
+        let (number, peer) = (numbers.get(*place), stream.peer);
+        fold(&mut outcome.totals.requester, stream);
+        outcome.totals.icrc.merge(&stream.icrc_counts());
+        outcome.totals.ecn.merge(&stream.ecn_counts());
+        outcome.streams.push(stream_row(
+            number,
+            stream,
+            peer.and_then(|peer| table.get(peer)),
+        ));
+        let waits = peer.is_some_and(|id| numbers.get(Place { id, ..*place }) > number);
+        if !waits {
+            for done in peer.into_iter().chain([place.id]) {
+                table.streams[done as usize] = None;
+            }
+        }
+    }
+}
+
 /// Orders the findings and gives their subjects the numbers of the streams.
 fn number_findings(outcome: &mut Outcome) {
     let mut numbers: BTreeMap<(Address, Address, u32), Vec<(u64, u64)>> = BTreeMap::new();
+    for finding in &outcome.findings {
+        if let Subject::Stream {
+            src, dst, dest_qpn, ..
+        } = finding.subject
+        {
+            numbers.entry((src, dst, dest_qpn)).or_default();
+        }
+    }
     for stream in &outcome.streams {
-        numbers
-            .entry((stream.src, stream.dst, stream.dest_qpn))
-            .or_default()
-            .push((stream.first_ns, stream.id));
+        if let Some(known) = numbers.get_mut(&(stream.src, stream.dst, stream.dest_qpn)) {
+            known.push((stream.first_ns, stream.id));
+        }
     }
     for finding in &mut outcome.findings {
         if let Subject::Stream {
