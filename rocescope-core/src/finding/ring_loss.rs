@@ -41,7 +41,7 @@ pub(super) fn of(source: &Source, index: u16, outcome: &Outcome) -> Option<Findi
     if troubled {
         finding.severity = Severity::Warning;
     }
-    let all = source.frames + source.lost_frames;
+    let all = source.frames.saturating_add(source.lost_frames);
     finding
         .evidence
         .number("lost_frames", source.lost_frames)

@@ -54,7 +54,9 @@ fn directions(case: &Case<'_>, blind: &mut Vec<Blind>) {
 
 fn missing_frames(case: &Case<'_>, blind: &mut Vec<Blind>) {
     let sources = &case.report.sources;
-    let lost: u64 = sources.iter().map(|source| source.lost_frames).sum();
+    let lost = sources
+        .iter()
+        .fold(0, |sum: u64, source| sum.saturating_add(source.lost_frames));
     if lost > 0 {
         blind.push(Blind::new(
             "frames lost by the capture",

@@ -150,7 +150,9 @@ impl Intake {
         for (index, source) in sources.iter_mut().enumerate() {
             let index = index as u16;
             let lost = self.mirror_lost.get(&index).copied().unwrap_or(0);
-            source.lost_frames += u64::try_from(lost).unwrap_or(0);
+            source.lost_frames = source
+                .lost_frames
+                .saturating_add(u64::try_from(lost).unwrap_or(0));
             source.vantage.mirrors = self
                 .mirror_sources
                 .get(&index)

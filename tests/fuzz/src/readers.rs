@@ -28,7 +28,7 @@ pub fn file_readers(octets: &[u8]) {
                     captured += u64::from(frame.len);
                     on_wire += u64::from(frame.wire_len);
                 }
-                Entry::Lost { frames, .. } => lost += frames,
+                Entry::Lost { frames, .. } => lost = u64::saturating_add(lost, *frames),
             }
         }
     }
