@@ -110,51 +110,6 @@ pub struct Located<'a> {
     pub cut_by_mirror: bool,
 }
 
-/// A [`Located`] whose octets are named by their place in a buffer, so that it can wait for another thread.
-#[derive(Clone, Copy, Debug)]
-pub struct LocatedAt {
-    /// All but the octets.
-    located: Located<'static>,
-    network: (u32, u32),
-    transport: (u32, u32),
-}
-
-impl LocatedAt {
-    /// The place of `located` in `octets`, which it was located in.
-    #[must_use]
-    pub fn new(located: &Located<'_>, octets: &[u8]) -> Self {
-        let place = |part: &[u8]| {
-            let start = (part.as_ptr() as usize).wrapping_sub(octets.as_ptr() as usize);
-            (start as u32, part.len() as u32)
-        };
-        let (network, transport) = (place(located.network), place(located.transport));
-        Self {
-            located: Located {
-                network: &[],
-                transport: &[],
-                ..*located
-            },
-            network,
-            transport,
-        }
-    }
-
-    /// It again, in the same octets; without any of them in others.
-    #[must_use]
-    pub fn in_octets<'a>(&self, octets: &'a [u8]) -> Located<'a> {
-        let part = |(start, len): (u32, u32)| {
-            octets
-                .get(start as usize..start as usize + len as usize)
-                .unwrap_or_default()
-        };
-        Located {
-            network: part(self.network),
-            transport: part(self.transport),
-            ..self.located
-        }
-    }
-}
-
 /// One frame, decoded as far as the transport.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {

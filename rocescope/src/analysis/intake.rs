@@ -4,7 +4,7 @@ use super::shard::Shards;
 use crate::source::{Batch, Entry, FrameEntry};
 use rocescope_core::Time;
 use rocescope_core::encap::{Decoded, MirrorSequences, Ports, Why, locate};
-use rocescope_core::report::{FrameRef, Source, Totals};
+use rocescope_core::report::{Source, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +29,11 @@ pub(super) struct Intake {
 }
 
 impl Intake {
+    /// Which UDP ports carry what.
+    pub(super) fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
     pub(super) fn new(ports: Ports) -> Self {
         Self {
             ports,
@@ -52,9 +57,9 @@ impl Intake {
     pub(super) fn batch(&mut self, batch: Batch, shards: &mut Shards) {
         let batch = Arc::new(batch);
         shards.begin();
-        for entry in &batch.entries {
+        for (index, entry) in batch.entries.iter().enumerate() {
             match entry {
-                Entry::Frame(frame) => self.frame(frame, &batch, shards),
+                Entry::Frame(frame) => self.frame(frame, index as u32, &batch, shards),
                 Entry::Lost { from, until, .. } => shards.lost(&batch, *from, *until),
             }
         }
@@ -62,7 +67,7 @@ impl Intake {
     }
 
     #[inline]
-    fn frame(&mut self, entry: &FrameEntry, batch: &Arc<Batch>, shards: &mut Shards) {
+    fn frame(&mut self, entry: &FrameEntry, index: u32, batch: &Arc<Batch>, shards: &mut Shards) {
         self.totals.frames += 1;
         if entry.at > self.last_at {
             self.last_at = entry.at;
@@ -85,12 +90,7 @@ impl Intake {
                         known.insert(source.to_string());
                     }
                 }
-                let frame = FrameRef {
-                    source: entry.source,
-                    frame: entry.number,
-                };
-                let port = u32::from(entry.source) << 16 | entry.interface & 0xffff;
-                shards.packet(batch, &located, entry, frame, port);
+                shards.packet(batch, &located, entry, index);
             }
             other => self.count(&other),
         }

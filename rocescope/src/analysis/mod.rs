@@ -40,7 +40,7 @@ pub fn run(options: &Analyze, bar: &ProgressBar) -> Result<(Report, Vec<String>)
     } else {
         Threads::of(options.threads)
     };
-    let mut shards = Shards::new(&settings, threads, lines.is_some());
+    let mut shards = Shards::new(&settings, intake.ports(), threads, lines.is_some());
     let mut batch = Batch::default();
     let mut read = 0;
     while merge.read_batch(&mut batch) {
@@ -74,7 +74,7 @@ pub fn run(options: &Analyze, bar: &ProgressBar) -> Result<(Report, Vec<String>)
 pub fn of(merge: &mut Merge, settings: Settings, threads: u16) -> Report {
     let settings = Arc::new(settings);
     let mut intake = Intake::new(Ports::default());
-    let mut shards = Shards::new(&settings, Threads::of(Some(threads)), false);
+    let mut shards = Shards::new(&settings, intake.ports(), Threads::of(Some(threads)), false);
     let mut batch = Batch::default();
     while merge.read_batch(&mut batch) {
         intake.batch(batch, &mut shards);
