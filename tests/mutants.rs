@@ -1,7 +1,6 @@
 //! What a capture does to the traffic it records is never told as a fault of the network: frames missed, seen twice, or in
 //! another order, over every clean capture.
 
-#[path = "capture/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
 mod capture;
 #[path = "mutants/expected.rs"]

@@ -1,5 +1,7 @@
 //! Captures as lists of frames, and the analysis of them from end to end.
 
+pub(crate) mod traffic;
+
 use clap::Parser;
 use indicatif::ProgressBar;
 use rocescope::cli::{Analyze, Cli, Command};
