@@ -333,7 +333,7 @@ impl Requester {
         self.counts.damaged += damaged;
         self.reads.counts.lost_before += responses_lost.0;
         self.reads.counts.lost_after += responses_lost.1;
-        self.counts.stalled_ns += recovery.stalled_ns;
+        self.counts.stalled_ns = self.counts.stalled_ns.saturating_add(recovery.stalled_ns);
         self.count_losses(
             Time(recovery.start_ns),
             lost_before + lost_after + damaged + responses_lost.0 + responses_lost.1,

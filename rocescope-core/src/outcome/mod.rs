@@ -231,7 +231,7 @@ fn add_requester(sum: &mut RequesterTotals, more: &RequesterTotals) {
     sum.lost_after += more.lost_after;
     sum.responses_lost += more.responses_lost;
     sum.damaged += more.damaged;
-    sum.stalled_ns += more.stalled_ns;
+    sum.stalled_ns = sum.stalled_ns.saturating_add(more.stalled_ns);
 }
 
 /// Adds a stream to the sums.

@@ -200,7 +200,8 @@ pub(super) fn connection_row(
             message: measured.message.report(),
         },
         life_ns: last.since(first),
-        stalled_ns: one.requester.counts.stalled_ns + other.requester.counts.stalled_ns,
+        stalled_ns: (one.requester.counts.stalled_ns)
+            .saturating_add(other.requester.counts.stalled_ns),
         request_to_answer_ns: ask.median(),
         answer_to_request_ns: measured.turn.median(),
         nearer_to: nearer(ask, &measured.turn),

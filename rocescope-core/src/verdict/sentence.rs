@@ -99,7 +99,10 @@ fn tries(stream: &Stream) -> String {
     let Some(last) = stream.requester.recoveries.last() else {
         return "no answer to it is here".to_owned();
     };
-    let waited: u64 = last.gaps_ns.iter().sum();
+    let waited = last
+        .gaps_ns
+        .iter()
+        .fold(0, |sum: u64, gap| sum.saturating_add(*gap));
     let waited = if waited > 0 {
         format!(" in {}", duration(waited))
     } else {
