@@ -76,15 +76,11 @@ impl Traffic {
         match (step, lossy) {
             (0, _) => Some(send(0)),
             (1, _) => Some(ack(0)),
-            (2, true) => Some(send(2)),
+            (2 | 5, true) | (4, false) => Some(send(2)),
             (3, true) => Some(responder.nak(psn(1), NakCode::PsnSequenceError, Msn(1))),
-            (4, true) => Some(send(1)),
-            (5, true) => Some(send(2)),
-            (6, true) => Some(ack(2)),
-            (2, false) => Some(send(1)),
+            (4, true) | (2, false) => Some(send(1)),
+            (6, true) | (5, false) => Some(ack(2)),
             (3, false) => Some(ack(1)),
-            (4, false) => Some(send(2)),
-            (5, false) => Some(ack(2)),
             _ => None,
         }
     }
